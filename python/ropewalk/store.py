@@ -8,6 +8,7 @@ There is no index beside the names: what a file name says, and the provenance in
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tempfile
@@ -195,6 +196,16 @@ def write_text(file: Path, text: str) -> None:
     """
     with whole(file) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def write_json(file: Path, tree: object) -> Path:
+    """Write plain data, whole or not at all.
+
+    Raises:
+        StoreError: It cannot be written.
+    """
+    write_text(file, json.dumps(tree, ensure_ascii=False, indent=1) + "\n")
+    return file
 
 
 def write_parquet(table: pl.DataFrame, file: Path, metadata: dict[str, str] | None = None) -> Path:

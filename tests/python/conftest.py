@@ -48,6 +48,35 @@ paths = ["a", "b"]
 application = { kind = "bulk" }
 """
 
+MESH = """\
+[scenario]
+name = "mesh"
+duration = "1 s"
+[hosts.s]
+[hosts.d]
+[wifi]
+propagation = { model = "disk", reception = "20 m" }
+[wifi.deployment]
+layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
+until = "connected"
+draws = 1000000000000
+source = { node = "s", near = ["20 m", "50 m"] }
+destination = { node = "d", near = ["80 m", "50 m"] }
+[wifi.routes.a]
+from = "s"
+to = "d"
+find = { algorithm = "link-disjoint", number = 1 }
+[connections.bulk]
+from = "s"
+to = "d"
+"""
+"""Stations that are drawn until they are connected: with a shorter range, or fewer draws, in vain."""
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What is in a folder, octet by octet."""
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeCore:

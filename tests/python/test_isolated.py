@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ropewalk
-from conftest import PATIENCE_S, TWO_PATHS
+from conftest import PATIENCE_S, TWO_PATHS, files
 from ropewalk import InputError, RunError, _core, memory
 from ropewalk.commands import app
 from ropewalk.executor import Finished
@@ -28,10 +28,6 @@ ENOUGH = 2**30
 
 # A series with a million samples does not fit.
 TOO_MUCH = TWO_PATHS.replace("seed = 7", 'seed = 7\nsample_interval = "60 us"').replace('"3 s"', '"60 s"')
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_a_process_of_its_own_gives_the_same_result(tmp_path: Path) -> None:

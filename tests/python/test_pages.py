@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ropewalk.store import write_json
 from ropewalk.studies import claims, pages
 from ropewalk.studies.names import REGISTRY
 
@@ -59,7 +60,7 @@ def _results(folder: Path, verdict: str) -> Path:
         "provenance": {},
         "claims": [{**claim, "verdict": verdict}],
     }
-    return claims.write(folder / claims.FILE, {"studies": [found]})
+    return write_json(folder / claims.FILE, {"studies": [found]})
 
 
 PAGE = """# A page

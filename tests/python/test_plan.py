@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import ropewalk
+from conftest import files
 from fake_core import FakeCore
 from ropewalk import RunError, _core
 from ropewalk.executor import Finished, missing, perform
@@ -107,10 +108,6 @@ def carried(job: Job, marker: Path) -> Finished:
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return end
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_a_worker_that_dies_costs_its_runs_and_changes_no_octet(two_paths: Path, tmp_path: Path) -> None:

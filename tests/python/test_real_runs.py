@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import ropewalk
-from conftest import PATIENCE_S, TWO_PATHS
+from conftest import PATIENCE_S, TWO_PATHS, files
 from ropewalk import ScenarioError, StoreError, _core
 from ropewalk.source import Source, resolve
 from ropewalk.studies.bonding_cells import friendly_cells
@@ -49,10 +49,6 @@ PROVENANCE = ["scenario", "scenario_hash", "seed"]
 def command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     words = [*COMMAND, *map(str, arguments)]
     return subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd, timeout=PATIENCE_S)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_the_summary_has_exactly_the_documented_keys(two_paths: Path) -> None:

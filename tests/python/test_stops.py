@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import ropewalk
-from conftest import PATIENCE_S, TWO_PATHS
+from conftest import MESH, PATIENCE_S, TWO_PATHS
 from ropewalk.progress import Silent
 
 COMMAND = [sys.executable, "-m", "ropewalk"]
@@ -231,30 +231,6 @@ def test_sigterm_stays_ignored_if_it_was(tmp_path: Path) -> None:
         stdout, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert json.loads(stdout)["duration_s"] == 1000
-
-
-MESH = """\
-[scenario]
-name = "mesh"
-duration = "1 s"
-[hosts.s]
-[hosts.d]
-[wifi]
-propagation = { model = "disk", reception = "20 m" }
-[wifi.deployment]
-layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
-until = "connected"
-draws = 1000000000000
-source = { node = "s", near = ["20 m", "50 m"] }
-destination = { node = "d", near = ["80 m", "50 m"] }
-[wifi.routes.a]
-from = "s"
-to = "d"
-find = { algorithm = "link-disjoint", number = 1 }
-[connections.bulk]
-from = "s"
-to = "d"
-"""
 
 
 @both

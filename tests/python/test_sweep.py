@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import ropewalk
-from conftest import PATIENCE_S
+from conftest import PATIENCE_S, files
 from fake_core import FakeCore
 from ropewalk import LocalExecutor, RunError, ScenarioError, StoreError
 from ropewalk.executor import Executor
@@ -40,10 +40,6 @@ class Notes(Silent):
 
     def note(self, text: str) -> None:
         self.lines.append(text)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
 def test_frames_carry_the_grid(fake: FakeCore, tmp_path: Path) -> None:

@@ -59,16 +59,6 @@ impl Packet for Parcel {
         !matches!(self, Self::Report { .. })
     }
 
-    fn ecn_capable(&self) -> bool {
-        false
-    }
-
-    fn mark_ce(&mut self) {}
-
-    fn flow_hash(&self) -> u32 {
-        0
-    }
-
     fn duplicate(&self) -> Self {
         self.clone()
     }

@@ -68,15 +68,7 @@ pub fn rare(source: &mut impl Source, knowledge: &Knowledge) -> MptcpOption {
 }
 
 fn reason(source: &mut impl Source) -> ResetReason {
-    source.pick(&[
-        ResetReason::Unspecified,
-        ResetReason::Mptcp,
-        ResetReason::Resources,
-        ResetReason::Prohibited,
-        ResetReason::OutstandingData,
-        ResetReason::Performance,
-        ResetReason::Middlebox,
-    ])
+    source.pick(&ResetReason::ALL)
 }
 
 fn capable(source: &mut impl Source, knowledge: &Knowledge) -> MptcpOption {

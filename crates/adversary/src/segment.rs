@@ -2,6 +2,7 @@
 
 use crate::knowledge::Knowledge;
 use crate::options::{dss, rare, sack};
+use crate::oracle::Victim;
 use crate::source::Source;
 use ropewalk_units::Seq;
 use ropewalk_wire::{Ecn, Flags, MptcpOptions, Options, Payload, SackBlocks, Segment, Timestamps};
@@ -24,6 +25,15 @@ pub enum Numbers {
         /// How far at most.
         spread: u32,
     },
+}
+
+impl Numbers {
+    /// Around those of a victim, at a distance that is drawn.
+    pub fn near(victim: &Victim, source: &mut impl Source) -> Self {
+        let ack = if source.one_in(2) { victim.snd_una } else { victim.snd_nxt };
+        let spread = source.pick(&[10, 3_000, 100_000, 1 << 31]);
+        Self::Near { seq: victim.rcv_nxt, ack, spread }
+    }
 }
 
 /// Whom an attacker aims at.

@@ -86,6 +86,13 @@ impl<P> Fifo<P> {
     }
 }
 
+/// RFC 8289 §5.2: dodequeue_result.
+struct Popped<P> {
+    head: Queued<P>,
+    /// The delay has been above the target for an interval.
+    ok_to_drop: bool,
+}
+
 impl Codel {
     /// The next packet of `queue`; those CoDel gives up on the way are dropped or marked. RFC 8289 §5.5.
     pub(crate) fn dequeue<P>(
@@ -95,8 +102,8 @@ impl Codel {
         queue: &mut Fifo<P>,
         callbacks: &mut impl Callbacks<P>,
     ) -> Option<Queued<P>> {
-        let (mut head, above) = self.pop(now, config, queue)?;
-        if !above {
+        let Popped { mut head, ok_to_drop } = self.pop(now, config, queue)?;
+        if !ok_to_drop {
             self.dropping = false;
             return Some(head);
         }
@@ -107,9 +114,9 @@ impl Codel {
                     self.drop_next = control_law(self.drop_next, self.count, config.interval);
                     return Some(head);
                 }
-                let (next, above) = self.pop_after(now, head, config, queue, callbacks)?;
-                head = next;
-                if above {
+                let next = self.pop_after(now, head, config, queue, callbacks)?;
+                head = next.head;
+                if next.ok_to_drop {
                     self.drop_next = control_law(self.drop_next, self.count, config.interval);
                 } else {
                     self.dropping = false;
@@ -123,7 +130,7 @@ impl Codel {
         }
         let next = self.pop_after(now, head, config, queue, callbacks);
         // The packet that follows is sent whatever its delay.
-        next.map(|(head, _)| head)
+        next.map(|next| next.head)
     }
 
     /// Starts dropping. RFC 8289 §5.5: if it stopped only recently, start at the rate it had reached.
@@ -144,18 +151,13 @@ impl Codel {
         config: &CodelConfig,
         queue: &mut Fifo<P>,
         callbacks: &mut impl Callbacks<P>,
-    ) -> Option<(Queued<P>, bool)> {
+    ) -> Option<Popped<P>> {
         callbacks.discard(now, head, Dropped::Codel);
         self.pop(now, config, queue)
     }
 
-    /// Takes the head, and says whether the delay has been above the target for an interval. RFC 8289 §5.4.
-    fn pop<P>(
-        &mut self,
-        now: Instant,
-        config: &CodelConfig,
-        queue: &mut Fifo<P>,
-    ) -> Option<(Queued<P>, bool)> {
+    /// Takes the head. RFC 8289 §5.4.
+    fn pop<P>(&mut self, now: Instant, config: &CodelConfig, queue: &mut Fifo<P>) -> Option<Popped<P>> {
         let Some(head) = queue.pop() else {
             self.first_above = None;
             self.dropping = false;
@@ -165,13 +167,13 @@ impl Codel {
         let sojourn = now.saturating_since(head.enqueued);
         if sojourn < config.target || queue.bytes() <= u64::from(self.largest) {
             self.first_above = None;
-            return Some((head, false));
+            return Some(Popped { head, ok_to_drop: false });
         }
         let Some(first_above) = self.first_above else {
             self.first_above = Some(now.saturating_add(config.interval));
-            return Some((head, false));
+            return Some(Popped { head, ok_to_drop: false });
         };
-        Some((head, now >= first_above))
+        Some(Popped { head, ok_to_drop: now >= first_above })
     }
 }
 

@@ -14,6 +14,17 @@ pub enum PathState {
     Down,
 }
 
+impl PathState {
+    /// Its name in outputs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Suspected => "suspected",
+            Self::Down => "down",
+        }
+    }
+}
+
 /// Something that the driver may want to know. Observers lose nothing else by not asking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {

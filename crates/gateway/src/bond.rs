@@ -5,6 +5,7 @@
 
 mod core;
 mod drops;
+mod entropy;
 mod hub;
 mod notice;
 mod path_row;
@@ -20,16 +21,14 @@ mod tests;
 
 pub use core::Core;
 pub use drops::{Drops, Reason};
+pub use entropy::Entropy;
 pub use hub::{Hub, HubConfig, Member};
 pub use notice::{Level, Notice, Subject};
 pub use path_row::{PathKeys, PathRow};
 pub use prefixes::Prefixes;
 pub use site::{Path, Site, SiteConfig};
-pub use spending::PathSpending;
+pub use spending::{PastSpendings, PathSpending};
 pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};
 
 /// What the other end of a site is called.
 const HUB: &str = "hub";
-
-/// Fills a slice with random octets that nobody can foresee.
-pub type Entropy = Box<dyn FnMut(&mut [u8])>;

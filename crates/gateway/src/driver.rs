@@ -9,6 +9,7 @@ mod outside;
 mod recorded;
 mod request;
 mod serve;
+mod signals;
 mod spent;
 mod watch;
 

@@ -1,15 +1,16 @@
 //! One Multipath TCP connection.
 //!
-//! Written so that a segment's way can be followed. In [`Connection::handle_segment`] the subflow's TCP judges it first:
-//! *acceptable? → RST → SYN → ACK valid*. An accepted one goes through *option → mapping → data_fin → data_ack*
-//! ([`receive`]). Then TCP takes its acknowledgement, window, text and FIN. What TCP delivers is put together
-//! (*checksum → reassemble*). For the segments that nearly all are, [`expected`] does what these stages come to.
+//! The code follows a segment's way. In [`Connection::handle_segment`] the subflow's TCP judges it first: *acceptable?
+//! → RST → SYN → ACK valid*. An accepted one goes through *option → mapping → data_fin → data_ack* ([`receive`]). Then
+//! TCP takes its acknowledgement, window, text and FIN. What TCP delivers is put together (*checksum → reassemble*).
+//! Nearly all segments are of two kinds; for those [`expected`] does the work of all stages at once.
 //!
 //! [`Connection::poll_transmit`] lets the scheduler give data to subflows ([`schedule`]) and puts the options on the
 //! segments that their TCPs cut ([`transmit`]).
 //!
-//! The parts: [`agreement`] has keys and what MP_CAPABLE settled. [`subflows`] says who lives and who may carry data.
-//! [`sending`] and [`receiving`] are the two directions of the stream. [`planner`] decides who carries what.
+//! The parts: [`agreement`] has keys and what MP_CAPABLE settled. [`subflows`] says which subflows live and which may
+//! carry data. [`sending`] and [`receiving`] are the two directions of the stream. [`planner`] decides which subflow
+//! carries what.
 //!
 //! Positions in either direction's stream are `u64` counts that do not wrap; they become DSNs and SSNs at the
 //! options' edge only.
@@ -20,6 +21,7 @@ mod close;
 mod expected;
 mod fallback;
 mod handshake;
+mod idle_reinjection;
 mod octets;
 mod opportunistic;
 mod order;
@@ -28,7 +30,6 @@ mod places;
 mod planner;
 mod receive;
 mod receiving;
-mod rescue;
 mod schedule;
 mod sending;
 mod subflows;
@@ -67,7 +68,7 @@ use subflows::Subflows;
 use timers::Timers;
 use window::ReceiveWindow;
 
-/// What the connection speaks.
+/// The protocol that the connection runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// MP_CAPABLE is not settled.
@@ -88,9 +89,9 @@ enum End {
 /// Why octets are carried once more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reinjection {
-    /// Whoever carried them is slow, timed out or dead.
+    /// The subflows that carried them are slow, timed out or dead.
     Repair,
-    /// The window is full, and they hold it up.
+    /// The connection-level window is full, and they are the oldest octets in it (opportunistic retransmission).
     Opportunistic,
 }
 
@@ -354,7 +355,7 @@ impl Connection {
     }
 
     fn emit(&mut self, event: Event) {
-        // A driver that does not listen costs bounded memory: what only informs is dropped.
+        // A driver that does not poll events costs bounded memory: events that only inform are dropped.
         if self.events.len() >= self.config.limits.events as usize && event.only_informs() {
             return;
         }

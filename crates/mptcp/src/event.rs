@@ -1,4 +1,4 @@
-//! What a connection tells its owner, and which timers it keeps.
+//! Events of a connection for its owner, and its timers.
 
 use crate::id::{Path, SubflowId, Wanted};
 use ropewalk_tcp as tcp;
@@ -85,7 +85,7 @@ pub enum Event {
         data: u64,
         /// How many.
         octets: u32,
-        /// In the scheduler's words.
+        /// The scheduler's reason.
         reason: &'static str,
     },
     /// *trace*: data came that waits behind a hole from now on (head-of-line blocking).

@@ -78,9 +78,9 @@ macro_rules! path_manager_rules {
                 }
             }
 
-            fn has_told_of(&self, local: SocketAddr) -> bool {
+            fn has_announced(&self, local: SocketAddr) -> bool {
                 match self {
-                    $(Self::$name(rule) => rule.has_told_of(local),)*
+                    $(Self::$name(rule) => rule.has_announced(local),)*
                 }
             }
 
@@ -148,9 +148,9 @@ impl PathManager {
         self.rules.listens_at(local)
     }
 
-    /// May the peer join there, as far as it was told?
-    pub(crate) fn has_told_of(&self, local: SocketAddr) -> bool {
-        self.rules.has_told_of(local)
+    /// Does the peer know of this address by what it was sent, so that it may join there?
+    pub(crate) fn has_announced(&self, local: SocketAddr) -> bool {
+        self.rules.has_announced(local)
     }
 
     /// Are subflows that the peer opens to this address backups for us?

@@ -79,7 +79,7 @@ macro_rules! scheduler_rules {
                 }
             }
 
-            /// A place in the connection has another subflow: what is remembered of the one before is not that one's.
+            /// Another subflow has this place from now on: forgets what is known of the one before.
             pub(crate) fn forget(&mut self, place: SubflowId) {
                 match self {
                     $(Self::$name(rule) => rule.forget(place),)*
@@ -112,7 +112,7 @@ schedulers!(scheduler_rules);
 impl Scheduler {
     /// The next step. The state assumes that the connection obeys: it hands over exactly `octets`.
     pub(crate) fn pick(&mut self, now: Instant, subflows: &[SubflowView], queue: &QueueView) -> Decision {
-        // What each subflow has left to carry is not what is new to the queue.
+        // There the queue's new octets do not say what a subflow has left to carry.
         if self.own_pointers() {
             return self.pick_free(now, subflows, queue);
         }

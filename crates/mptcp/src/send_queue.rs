@@ -9,14 +9,14 @@ pub(crate) type Slots = u64;
 /// Octets kept together in one entry at most, so that a reinjection moves pieces and not everything.
 const ENTRY_MAX: u32 = 64 * 1024;
 
-/// Whom a range waits for in the reinjection queue.
+/// Which subflows may take a range from the reinjection queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Awaits {
-    /// It does not wait.
+    /// None: it is not queued.
     Nobody,
-    /// Those that do not carry it: its carriers send it again themselves (RFC 8684 §3.3.6).
+    /// Those that do not carry it: the others retransmit it themselves (RFC 8684 §3.3.6).
     Others,
-    /// Whoever is next.
+    /// Any subflow.
     Anybody,
 }
 

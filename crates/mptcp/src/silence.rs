@@ -1,5 +1,5 @@
-//! Whether a subflow's peer is silent, as Linux tells (`mptcp_pm_subflow_chk_stale`): looked at each time that the connection
-//! has waited in vain for a DATA_ACK while the subflow had data on its way.
+//! Whether a subflow's peer is silent, as Linux decides it (`mptcp_pm_subflow_chk_stale`). It is looked at when the
+//! connection has waited in vain for a DATA_ACK while the subflow had data on its way.
 
 use ropewalk_units::Instant;
 

@@ -103,16 +103,16 @@ pub struct Subflow {
     pub(crate) data_fin_due: bool,
     /// The last pure ACK carried the keys, so that a waiting DATA_FIN may follow.
     pub(crate) keys_sent: bool,
-    /// What a RST of ours says.
+    /// The reason on a RST of ours.
     pub(crate) reset: Option<ResetReason>,
     pub(crate) fast_close: bool,
-    /// What the peer's RST said.
+    /// The reason on the peer's RST.
     pub(crate) peer_reset: Option<Refusal>,
-    /// What its changes leave to be done.
+    /// What is to be done after its changes.
     pub(crate) upkeep: Upkeep,
     /// A timeout fired, and nothing was acknowledged since.
     pub(crate) timed_out: bool,
-    /// Whether anything is heard of it.
+    /// For how long its peer has been silent.
     pub(crate) silence: Silence,
     /// What it adds to the connection's send buffer: memory for its queue.
     pub(crate) send_buffer: u64,

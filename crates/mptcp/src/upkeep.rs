@@ -1,4 +1,4 @@
-//! What changes leave to be done: views to be brought up to date, segments to be polled, data to be scheduled.
+//! What is to be done after a change: views to renew, segments to poll, data to schedule.
 
 /// Of one subflow: whether its TCP may have something to send, and which parts of the
 /// [`SubflowView`](crate::view::SubflowView) of it are out of date. Each decision brings up to date what it looks at.
@@ -52,7 +52,7 @@ impl Upkeep {
         self.room || self.window || self.rest
     }
 
-    /// Is the part about room out of date? Then it is brought up to date by who asks.
+    /// Is the part about room out of date? The caller renews it.
     pub(crate) fn renews_room(&mut self) -> bool {
         std::mem::take(&mut self.room)
     }

@@ -1,5 +1,5 @@
 //! What drives connections, simulated and real: greedy, paced, and request/response sources, and sinks that verify.
-//! They own no clock and no socket: whoever drives them says what time it is, and where they write.
+//! They own no clock and no socket: their driver passes the time, and the connection that they write to.
 
 mod build;
 mod bulk;

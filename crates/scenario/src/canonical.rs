@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What a connection's keys may name. Nobody asks where routes lead.
+/// What a connection's keys may name. Where routes lead does not matter here.
 fn names(plan: &Plan, connection: &ConnectionPlan) -> Names {
     let host = |node: NodeIndex| {
         let end = |link: &&LinkPlan| link.ends.iter().position(|end| *end == node);

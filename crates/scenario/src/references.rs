@@ -81,8 +81,8 @@ impl Scenario {
         connections.map(|one| one.name.clone()).collect()
     }
 
-    /// With one path nothing is left to schedule, order or repair: `redundant` numbers the packets and no more. A daemon cannot be told to
-    /// leave the order, and one path has nothing else.
+    /// With one path there is nothing to schedule, order or repair: `redundant` only numbers the packets. A daemon
+    /// always restores order, which costs nothing on one path.
     fn bare_tunnel(&self, bond: &str, path: &PathPlan) -> String {
         let mut document = self.document.clone();
         let base = format!("bonds.{bond}");

@@ -1,4 +1,4 @@
-//! Who waits for a scenario: drawing its deployment can take long.
+//! How the loading of a scenario is watched and stopped: to draw its deployment can take long.
 
 use ropewalk_routing::Progress;
 use std::sync::atomic::{AtomicBool, Ordering};

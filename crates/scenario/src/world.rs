@@ -10,7 +10,6 @@ mod capture;
 mod clock;
 mod collect;
 mod datagrams;
-mod doors;
 mod endpoint;
 mod events;
 mod gateway;
@@ -25,6 +24,7 @@ mod router;
 mod run_up;
 mod sacked;
 mod sample;
+mod shared_ports;
 mod simulation;
 mod trace;
 mod transport;
@@ -77,7 +77,7 @@ pub struct RunOptions<'a> {
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Somebody asked for it through [`RunOptions::stop`].
+    /// It was stopped through [`RunOptions::stop`].
     #[error("the run was interrupted at {at}")]
     Interrupted {
         /// The simulated time it had reached.

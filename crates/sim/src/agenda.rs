@@ -1,7 +1,7 @@
-//! What is to come: the next arrival of each link in a tournament, and all other events in the queue.
+//! Pending events: the next arrival of each link in a tournament, and all others in the queue.
 //!
-//! A link has one pending event, and only it moves it, so that its place is known. A move costs a comparison for each
-//! doubling of the links. The queue would have to find a place, and to find it again.
+//! A link has one pending event, and only the link moves it. In the tournament its place is known, and a move costs one
+//! comparison for each doubling of the links. In the queue, each move would have to find the old place and the new one.
 
 mod arrivals;
 
@@ -43,7 +43,7 @@ pub(crate) struct Agenda {
     /// Plans of links that were given up for earlier ones.
     superseded: BinaryHeap<Reverse<Key>>,
     others: EventQueue<Numbered>,
-    /// None but an arrival lies before.
+    /// Every event before this time is an arrival.
     others_from: Instant,
     /// Number of the next insertion.
     number: u64,

@@ -43,8 +43,8 @@ struct Entry<E> {
 }
 
 struct Level {
-    /// The last entry put into each slot, [`NIL`] in empty ones; each entry leads to the one before it. A list without
-    /// a tail makes a push free of branches that nobody can predict, and half as large.
+    /// The last entry put into each slot, [`NIL`] in empty ones; each entry leads to the one before it. Without a tail
+    /// of the list, a push needs no branch that is hard to predict, and half of the memory.
     lists: Box<[u32; SLOTS]>,
     occupied: [u64; SLOTS / 64],
     /// One bit for each word of `occupied` that is not zero.

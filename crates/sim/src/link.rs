@@ -5,8 +5,8 @@
 //! Then everything that was due happens in order: departures, losses, and what the queue decides at dequeue. So a
 //! link has one pending event, and a packet costs one event, under every queue discipline.
 //!
-//! Where nothing is left to chance (drop-tail, a constant rate and delay, no loss) even that is not needed: `foreseen`
-//! stores each packet once, with the times of its departure and its arrival.
+//! Where nothing is random (drop-tail, a constant rate and delay, no loss) even that is not needed: `foreseen` stores
+//! each packet once, with the times of its departure and its arrival.
 
 mod channel;
 mod discipline;
@@ -71,7 +71,7 @@ impl Sending {
 pub(crate) enum Departures {
     /// Each by an event of its own: a tap hears of it.
     AtTheirTime,
-    /// All at once as they come, as long as nothing is left to chance.
+    /// For each packet when it is offered, as long as nothing is random.
     MayBeForeseen,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Direction {
     /// When the transmitter fell idle.
     idle_since: Instant,
     channel: Channel,
-    /// All its packets, as long as nothing about the link changes and nothing is left to chance.
+    /// All its packets, as long as nothing about the link changes and nothing is random.
     foreseen: Option<Foreseen>,
     streams: LinkStreams,
     counters: Counters,
@@ -242,7 +242,7 @@ impl Direction {
         counters
     }
 
-    /// [`Self::start_next`] where it is rare.
+    /// [`Self::start_next`], out of line where it is rare.
     #[inline(never)]
     fn start_first<P: Packet, T: Tap<P>>(&mut self, now: Instant, fx: &mut Effects<'_, P, T>) {
         self.start_next(now, fx);

@@ -1,8 +1,8 @@
 //! A shared medium beside the links: what several nodes reach at once and links cannot describe, such as radio.
 //!
-//! The world knows a medium as a set of *entries*: one-way doors with a number. A packet that a node sends out of a
-//! medium port is offered to the port's entry. Some time later the medium delivers it to the node at the entry's
-//! other end. For nodes, taps and statistics an entry is the direction of a link, with a [`LinkId`].
+//! The world knows a medium as a set of numbered *entries*, each in one direction. A packet that a node sends out of a
+//! medium port is offered to the port's entry. Some time later the medium delivers it to the node at the entry's other
+//! end. For nodes, taps and statistics an entry is the direction of a link, with a [`LinkId`].
 
 use crate::agenda::{Agenda, Event};
 use crate::ids::{LinkId, NodeId, Port};

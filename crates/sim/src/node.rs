@@ -5,7 +5,7 @@ use crate::ids::{LinkId, NodeId, Port};
 use crate::packet::{Arena, Packet, PacketId};
 use ropewalk_units::Instant;
 
-/// A host, a router: what packets and timers come to.
+/// A host or a router: it gets packets and timers.
 pub trait Node: Sized {
     /// What it exchanges.
     type Packet: Packet;

@@ -1,17 +1,22 @@
 //! Packets and the arena that holds them.
 
-/// What the engine must know of a packet. Everything else is the nodes' business.
+/// What the engine must know of a packet. Only nodes use the rest.
 pub trait Packet {
     /// Octets it takes on a link, all headers included.
     fn wire_len(&self) -> u32;
     /// Does it carry application data? [`crate::Loss::Exact`] counts only such packets.
     fn is_data(&self) -> bool;
-    /// May it be marked instead of dropped (ECT(0), ECT(1) or CE; RFC 3168 §5)?
-    fn ecn_capable(&self) -> bool;
-    /// Sets Congestion Experienced.
-    fn mark_ce(&mut self);
-    /// A hash of its flow, for queues that separate flows; the same for all packets of a flow in one direction.
-    fn flow_hash(&self) -> u32;
+    /// May it be marked instead of dropped (ECT(0), ECT(1) or CE; RFC 3168 §5)? No packet may, unless its type says so.
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+    /// Sets Congestion Experienced in a packet that is ECN-capable.
+    fn mark_ce(&mut self) {}
+    /// A hash of its flow, for queues that separate flows; the same for all packets of a flow in one direction. All are of
+    /// one flow, unless their type says otherwise.
+    fn flow_hash(&self) -> u32 {
+        0
+    }
     /// A copy, for links that duplicate.
     fn duplicate(&self) -> Self;
 }

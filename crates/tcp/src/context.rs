@@ -19,11 +19,11 @@ const LEAST_MSS: u16 = 48;
 /// RFC 7323 §2.3: a larger shift counts as this.
 pub(crate) const MAX_SCALE: u8 = 14;
 
-/// What every part of a connection may read, and where it leaves what it counts, tells and wants sent.
+/// What every part of a connection may read. Its counters, events and segments that are due go there too.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Context {
-    /// Shared: a thousand connections would keep a thousand copies out of the cache.
+    /// Connections share it: a copy for each of a thousand would not fit the cache.
     pub(crate) config: Arc<Config>,
     /// The time of the last call.
     pub(crate) now: Instant,

@@ -1,4 +1,4 @@
-//! What a connection tells its owner.
+//! Events of a connection, for its owner.
 
 use crate::state::CloseReason;
 use ropewalk_units::{Duration, Seq};

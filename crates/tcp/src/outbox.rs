@@ -57,8 +57,8 @@ impl Outbox {
         self.reset = Reset { seq, ack };
     }
 
-    /// A RST answers a segment for a connection that is over. That of an abort stands before it: it has the sender's own next number,
-    /// which the peer has come to expect, where the segment's acknowledgement may be an old one.
+    /// A RST answers a segment for a connection that is over. The RST of an abort has precedence: its number is
+    /// SND.NXT, which the peer expects, while the acknowledgement of the segment may be an old one.
     pub(crate) fn put_answer(&mut self, seq: Seq, ack: Option<Seq>) {
         let aborts = self.due & Self::RESET != 0 && self.reset.ack.is_some();
         if !aborts {

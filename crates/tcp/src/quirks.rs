@@ -51,8 +51,8 @@ pub enum Blame {
     Own,
     /// Nobody.
     Nobody,
-    /// The subflow that carries the oldest data without a DATA_ACK. Three cut its window; it comes back with an ACK within a
-    /// round trip, which is too early for the segment that was sent again.
+    /// The subflow that carries the oldest data without a DATA_ACK. Three of them cut its window. An ACK within a round
+    /// trip restores the window, since it is too early for the segment that was sent again.
     BlockingUndone,
     /// The same, and the window stays cut.
     Blocking,

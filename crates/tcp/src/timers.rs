@@ -164,7 +164,7 @@ impl Timers {
 }
 
 impl Timers {
-    /// Is there a timer that brings data on its way to an end?
+    /// Does a timer run that repairs or gives up the data on its way?
     pub(crate) fn watches_data(&self) -> bool {
         self.retransmission != Instant::MAX || self.early != Instant::MAX
     }

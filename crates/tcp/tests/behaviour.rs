@@ -644,11 +644,7 @@ mod recovering {
     /// A scheduler's question gets in recovery, too, the answer that its parts get; scripts compare them at each step.
     #[test]
     fn the_room_of_a_subflow_in_recovery_counts_what_is_lost_and_sent_again() {
-        let mut s = Script::established(Config { window_owner: WindowOwner::Shared, ..sack() });
-        s.run("push 10000");
-        for n in 0..10 {
-            s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
-        }
+        let mut s = Script::ten_in_flight(Config { window_owner: WindowOwner::Shared, ..sack() });
         // The repair, and the last segment as a rescue (RFC 6675 §4, NextSeg 4).
         s.run("+20 < . 1:1 ack 1 sack 1001-7001\n > . 1:1001\n > . 9001:10001");
         let room = s.tcp.room();
@@ -671,7 +667,7 @@ mod recovering {
     /// RFC 6937 §3: also an ACK that is no duplicate sets the window, by what it delivers.
     #[test]
     fn a_proportional_reduction_goes_on_with_a_partial_ack() {
-        let mut s = ten(Config { prr: true, ..sack() });
+        let mut s = Script::ten_in_flight(Config { prr: true, ..sack() });
         s.run(
             "
             +20 << . 1:1 ack 1 sack 1001-2001
@@ -687,7 +683,7 @@ mod recovering {
     /// RFC 6937 without SACK: each duplicate ACK counts as a segment delivered, and inflates nothing.
     #[test]
     fn a_proportional_reduction_without_sack_does_not_inflate_cwnd() {
-        let mut s = ten(Config { prr: true, ..plain() });
+        let mut s = Script::ten_in_flight(Config { prr: true, ..plain() });
         s.run(
             "
             +20 < . 1:1 ack 1
@@ -703,29 +699,9 @@ mod recovering {
         assert_eq!(s.tcp.cwnd(), 5000);
     }
 
-    const TEN: &str = "
-        push 10000
-        > . 1:1001
-        > . 1001:2001
-        > . 2001:3001
-        > . 3001:4001
-        > . 4001:5001
-        > . 5001:6001
-        > . 6001:7001
-        > . 7001:8001
-        > . 8001:9001
-        > . 9001:10001
-    ";
-
-    fn ten(config: Config) -> Script {
-        let mut s = Script::established(config);
-        s.run(TEN);
-        s
-    }
-
     #[test]
     fn without_fast_recovery_it_begins_again_with_one_segment() {
-        let mut s = ten(Config { fast_recovery: false, ..plain() });
+        let mut s = Script::ten_in_flight(Config { fast_recovery: false, ..plain() });
         s.run(
             "
             push 10000
@@ -743,7 +719,8 @@ mod recovering {
 
     #[test]
     fn ssthresh_after_a_loss_can_be_nailed_down() {
-        let mut s = ten(quirky(Quirks { ssthresh_after_loss: Some(2), ..Quirks::classic() }));
+        let mut s =
+            Script::ten_in_flight(quirky(Quirks { ssthresh_after_loss: Some(2), ..Quirks::classic() }));
         s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n < . 1:1 ack 1\n > . 1:1001");
         assert_eq!(s.tcp.ssthresh(), 2000);
         s.run("+20 < . 1:1 ack 10001");
@@ -757,7 +734,8 @@ mod recovering {
             (Blame::BlockingUndone, "+80", false),
             (Blame::Blocking, "+5", false),
         ] {
-            let mut s = ten(quirky(Quirks { duplicates_blame: blame, ..Quirks::classic() }));
+            let mut s =
+                Script::ten_in_flight(quirky(Quirks { duplicates_blame: blame, ..Quirks::classic() }));
             let before = s.tcp.cwnd();
             s.blame(2);
             assert!(!s.tcp.in_recovery());
@@ -794,7 +772,7 @@ mod recovering {
     /// RFC 6582 §3.2 step 2: duplicates begin another recovery only once more is acknowledged than was sent before the last.
     #[test]
     fn what_others_blame_on_it_repairs_a_window_once() {
-        let mut s = ten(blamed(plain()));
+        let mut s = Script::ten_in_flight(blamed(plain()));
         s.blame(3);
         s.run("> . 1:1001\n +20 < . 1:1 ack 10001\n push 2000\n > . 10001:11001\n > . 11001:12001");
         s.blame(3);
@@ -808,7 +786,7 @@ mod recovering {
     /// RFC 9937 §6: RecoverFS leaves out what was SACKed before.
     #[test]
     fn a_recovery_that_others_caused_reduces_by_what_was_not_delivered() {
-        let mut s = ten(blamed(Config { prr: true, ..sack() }));
+        let mut s = Script::ten_in_flight(blamed(Config { prr: true, ..sack() }));
         s.run("+20 << . 1:1 ack 1 sack 1001-3001");
         s.blame(2);
         s.run("> . 1:1001\n +1 < . 1:1 ack 1 sack 1001-5001");
@@ -818,7 +796,7 @@ mod recovering {
 
     #[test]
     fn newreno_repairs_a_hole_per_partial_ack() {
-        let mut s = ten(plain());
+        let mut s = Script::ten_in_flight(plain());
         s.run(
             "
             push 10000
@@ -853,7 +831,7 @@ mod recovering {
     #[test]
     fn without_sack_a_recovery_may_end_above_its_point() {
         for recovery_ends_above in [false, true] {
-            let mut s = ten(Config { recovery_ends_above, ..plain() });
+            let mut s = Script::ten_in_flight(Config { recovery_ends_above, ..plain() });
             s.run(
                 "
                 push 1000
@@ -876,7 +854,7 @@ mod recovering {
 
     #[test]
     fn limited_transmit_sends_two_new_segments() {
-        let mut s = ten(Config { limited_transmit: true, ..plain() });
+        let mut s = Script::ten_in_flight(Config { limited_transmit: true, ..plain() });
         s.run(
             "
             push 3000
@@ -893,7 +871,7 @@ mod recovering {
 
     #[test]
     fn old_losses_do_not_start_another_recovery() {
-        let mut s = ten(plain());
+        let mut s = Script::ten_in_flight(plain());
         s.run(
             "
             +20 < . 1:1 ack 1
@@ -915,7 +893,7 @@ mod recovering {
 
     #[test]
     fn sack_repairs_all_holes_in_one_round_trip() {
-        let mut s = ten(sack());
+        let mut s = Script::ten_in_flight(sack());
         s.run(
             "
             push 4000
@@ -949,7 +927,7 @@ mod recovering {
 
     #[test]
     fn the_rescue_retransmission_saves_a_lost_tail() {
-        let mut s = ten(sack());
+        let mut s = Script::ten_in_flight(sack());
         s.run(
             "
             +20 < . 1:1 ack 1 sack 1001-2001
@@ -966,7 +944,7 @@ mod recovering {
 
     #[test]
     fn proportional_rate_reduction_sends_all_along() {
-        let mut s = ten(Config { prr: true, ..sack() });
+        let mut s = Script::ten_in_flight(Config { prr: true, ..sack() });
         s.run(
             "
             push 9000
@@ -990,7 +968,7 @@ mod recovering {
 
     #[test]
     fn the_timeout_backs_off_and_starts_anew() {
-        let mut s = ten(plain());
+        let mut s = Script::ten_in_flight(plain());
         s.run(
             "
             +200 > . 1:1001
@@ -1061,7 +1039,7 @@ mod recovering {
 
     #[test]
     fn rack_waits_out_reordering_once_it_was_seen() {
-        let mut s = ten(rack());
+        let mut s = Script::ten_in_flight(rack());
         // The second arrives before the first: from now on a quarter of the round-trip time is waited.
         s.run(
             "
@@ -1079,7 +1057,7 @@ mod recovering {
 
     #[test]
     fn rack_without_reordering_is_as_fast_as_three_duplicates() {
-        let mut s = ten(rack());
+        let mut s = Script::ten_in_flight(rack());
         s.run(
             "
             +20 < . 1:1 ack 1 sack 1001-2001
@@ -1093,7 +1071,7 @@ mod recovering {
 
     #[test]
     fn rack_repeats_a_lost_retransmission() {
-        let mut s = ten(rack());
+        let mut s = Script::ten_in_flight(rack());
         s.run(
             "
             push 10000

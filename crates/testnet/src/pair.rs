@@ -53,16 +53,6 @@ impl<D: Clone> Packet for Carried<D> {
         true
     }
 
-    fn ecn_capable(&self) -> bool {
-        false
-    }
-
-    fn mark_ce(&mut self) {}
-
-    fn flow_hash(&self) -> u32 {
-        0
-    }
-
     fn duplicate(&self) -> Self {
         self.clone()
     }

@@ -13,6 +13,35 @@ pub struct Instant(u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
 
+/// The time in other units: of an [`Instant`] since the start, of a [`Duration`] as a whole.
+macro_rules! readings {
+    ($($time:ty),*) => {$(
+        impl $time {
+            /// In nanoseconds.
+            pub const fn as_nanos(self) -> u64 {
+                self.0
+            }
+
+            /// In microseconds, rounded down.
+            pub const fn as_micros(self) -> u64 {
+                self.0 / 1_000
+            }
+
+            /// In milliseconds, rounded down.
+            pub const fn as_millis(self) -> u64 {
+                self.0 / 1_000_000
+            }
+
+            /// In seconds.
+            pub fn as_secs_f64(self) -> f64 {
+                self.0 as f64 / 1e9
+            }
+        }
+    )*};
+}
+
+readings!(Instant, Duration);
+
 impl Instant {
     /// The start of time.
     pub const ZERO: Self = Self(0);
@@ -22,26 +51,6 @@ impl Instant {
     /// From nanoseconds since the start.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
-    }
-
-    /// Nanoseconds since the start.
-    pub const fn as_nanos(self) -> u64 {
-        self.0
-    }
-
-    /// Microseconds since the start, rounded down.
-    pub const fn as_micros(self) -> u64 {
-        self.0 / 1_000
-    }
-
-    /// Milliseconds since the start, rounded down.
-    pub const fn as_millis(self) -> u64 {
-        self.0 / 1_000_000
-    }
-
-    /// Seconds since the start.
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / 1e9
     }
 
     /// The time from `earlier` to `self`; zero when `earlier` is later.
@@ -84,26 +93,6 @@ impl Duration {
     /// From seconds, rounded to the nearest nanosecond; zero for negative or NaN, saturating at the top.
     pub fn from_secs_f64(secs: f64) -> Self {
         Self((secs * 1e9).round() as u64)
-    }
-
-    /// In nanoseconds.
-    pub const fn as_nanos(self) -> u64 {
-        self.0
-    }
-
-    /// In microseconds, rounded down.
-    pub const fn as_micros(self) -> u64 {
-        self.0 / 1_000
-    }
-
-    /// In milliseconds, rounded down.
-    pub const fn as_millis(self) -> u64 {
-        self.0 / 1_000_000
-    }
-
-    /// In seconds.
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / 1e9
     }
 
     /// Is it no time at all?

@@ -23,13 +23,6 @@ impl Packet for Segment {
     fn is_data(&self) -> bool {
         self.len > 100
     }
-    fn ecn_capable(&self) -> bool {
-        false
-    }
-    fn mark_ce(&mut self) {}
-    fn flow_hash(&self) -> u32 {
-        0
-    }
     fn duplicate(&self) -> Self {
         Self { len: self.len, fields: self.fields }
     }

@@ -220,6 +220,19 @@ pub enum ResetReason {
     Middlebox = 6,
 }
 
+impl ResetReason {
+    /// All of them, each at the place of its code.
+    pub const ALL: [Self; 7] = [
+        Self::Unspecified,
+        Self::Mptcp,
+        Self::Resources,
+        Self::Prohibited,
+        Self::OutstandingData,
+        Self::Performance,
+        Self::Middlebox,
+    ];
+}
+
 /// An option that is rare: it appears in handshakes, or when addresses and priorities change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MptcpOption {

@@ -8,13 +8,12 @@ from ropewalk.benefit import verdict
 from ropewalk.statistics import mean_interval, paired_difference
 from ropewalk.studies import bonding_beyond_cells as wider
 from ropewalk.studies import bonding_proxy_cells as made
-from ropewalk.tables import cell as text_of
+from ropewalk.studies.bonding_media import short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ropewalk.report import Report
-    from ropewalk.statistics import Interval
     from ropewalk.studies.bonding_measures import Measured
 
 PART: Final = "proxy"
@@ -62,7 +61,7 @@ class Proxies:
 
     def _values(self, caption: str, of: Callable[[str, str, str], list[float]]) -> None:
         rows = [
-            [scheduler, way, *(_short(mean_interval(of(at, scheduler, way))) for at in self.conditions)]
+            [scheduler, way, *(short(mean_interval(of(at, scheduler, way))) for at in self.conditions)]
             for scheduler in wider.SCHEDULERS
             for way in made.WAYS
         ]
@@ -83,7 +82,3 @@ class Proxies:
         found = paired_difference(of(condition, scheduler, way), bonded)
         spread = f" ± {found.half_width:.1f}" if found.known else ""
         return f"{found.mean:+.1f}{spread}: {verdict(found, mean_interval(bonded).mean)}"
-
-
-def _short(interval: Interval) -> str:
-    return text_of(interval) if not interval.known else f"{interval.mean:.1f} ± {interval.half_width:.1f}"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ropewalk.report import Verdict
-from ropewalk.store import write_text
+from ropewalk.store import write_json, write_text
 from ropewalk.studies import pages
 from ropewalk.studies.names import REGISTRY
 
@@ -50,17 +50,11 @@ def of_study(name: str, paper: str, provenance: Mapping[str, str], claims: Seque
     }
 
 
-def write(path: Path, tree: Mapping[str, Any]) -> Path:
-    """Write a file of claims, whole or not at all."""
-    write_text(path, json.dumps(tree, ensure_ascii=False, indent=1) + "\n")
-    return path
-
-
 def collect(out: Path, studies: Sequence[str]) -> Path:
     """Put the claims of all studies below a folder, this command's and earlier ones', into one file."""
     found = [path for name in studies if (path := out / name / FILE).exists()]
     trees = [json.loads(path.read_text(encoding="utf-8")) for path in found]
-    return write(out / FILE, {"studies": trees})
+    return write_json(out / FILE, {"studies": trees})
 
 
 def page(tree: Mapping[str, Any]) -> str:
@@ -121,7 +115,7 @@ def main(source: Path, folder: Path) -> None:
     kept = folder / FILE
     before = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {"studies": []}
     tree = brought_up_to_date(before, json.loads(source.read_text(encoding="utf-8")))
-    write(kept, tree)
+    write_json(kept, tree)
     write_text(folder / PAGE, page(tree))
     pages.take_over(source.parent, folder)
     pages.fill(folder)

@@ -31,7 +31,7 @@ from ropewalk.studies.diamond_causes import (
 from ropewalk.studies.diamond_causes import RERUN as RERUN_RATES
 from ropewalk.studies.diamond_cells import FULL, QUICK, Extent
 from ropewalk.studies.output import Output
-from ropewalk.studies.wireless import ONE, PAPER_003, SETUPS, TCP, TWO, gain, mbps, signed
+from ropewalk.studies.wireless import ONE, PAPER_003, SCHEDULERS, SETUPS, TCP, TWO, gain, mbps, signed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -634,7 +634,7 @@ class _Study(Output):
         for kind, caption in (("coupling", "Couplings"), ("scheduler", "Schedulers, under LIA")):
             names = results.connections.filter(kind=kind)["variant"].unique(maintain_order=True).to_list()
             rows = [["TCP over r1, CUBIC", *self._today_row(TCP)]]
-            order = cells.MODERN_CONTROLS if kind == "coupling" else cells.SCHEDULERS
+            order = cells.MODERN_CONTROLS if kind == "coupling" else SCHEDULERS
             rows += [[name, *self._today_row(name, kind)] for name in order if name in names]
             report.table(
                 f"{caption}: goodput in Mbit/s and gain over TCP on the lossless path",

@@ -13,6 +13,7 @@ from ropewalk.studies.wireless import (
     EXTRA_ACKS,
     MODERN,
     PAPERS_MPTCP,
+    SCHEDULERS,
     SETUPS,
     STUCK_THRESHOLD,
     TCP,
@@ -52,7 +53,6 @@ b = { from = "s", via = ["r2"], to = "d", channel = 1 }
 
 CONTROLS: Final = ("uncoupled", "linked-increases", "rtt-compensator", "fully-coupled")
 MODERN_CONTROLS: Final = ("uncoupled", "cubic", "lia", "olia", "balia", "wvegas", "fully-coupled")
-SCHEDULERS: Final = ("round-robin", "lowest-rtt", "linux", "blest", "ecf", "goodput-guard", "redundant")
 
 BERNOULLI: Final = "Bernoulli"
 BURSTS: Final = "bursts of 8 attempts"

@@ -14,7 +14,7 @@ from ropewalk.routes import GREEDY
 from ropewalk.source import Source
 from ropewalk.statistics import Interval, mean_interval, paired_difference
 from ropewalk.studies.cells import Cell
-from ropewalk.studies.wireless import signed
+from ropewalk.studies.wireless import DEPLOYMENT, signed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ropewalk.studies.cells import Results, Runner
     from ropewalk.studies.output import Output
 
-NETWORK: Final = """
+NETWORK: Final = (
+    """
 [scenario]
 name = "moving-mesh"
 
@@ -33,12 +34,9 @@ name = "moving-mesh"
 standard = "802.11b"
 propagation = { model = "disk", reception = "20 m" }
 
-[wifi.deployment]
-layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
-source = { node = "s", near = ["20 m", "50 m"] }
-destination = { node = "d", near = ["80 m", "50 m"] }
-until = "all-multipath"
-
+"""
+    + DEPLOYMENT
+    + """
 [wifi.routes]
 first = { from = "s", to = "d", find = { algorithm = "shortest" } }
 link = { from = "s", to = "d", find = { algorithm = "link-disjoint", number = 2 } }
@@ -53,6 +51,7 @@ to = "d"
 paths = ["first"]
 application = { kind = "constant-rate", rate = "10 bit/s" }
 """
+)
 
 SHORT: Final = {"link": "LD", "node": "ND", "zone": "ZD"}
 FIRST: Final = "first"

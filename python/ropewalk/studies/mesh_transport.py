@@ -24,6 +24,7 @@ from ropewalk.studies.wireless import (
     ONE,
     PAPER_000,
     PAPER_003,
+    SCHEDULERS,
     SETUPS,
     TCP,
     TWO,
@@ -424,7 +425,7 @@ class _Study(Output):
             [self._air_row(air) for air in cells.AIRS],
         )
         report.heading("Couplings and schedulers of today")
-        for kind, order in (("coupling", (*cells.CONTROLS, ONE)), ("scheduler", cells.SCHEDULERS)):
+        for kind, order in (("coupling", (*cells.CONTROLS, ONE)), ("scheduler", SCHEDULERS)):
             tcp = self._values("modern", kind="TCP", variant=TCP)
             rows = [["TCP over the first route, CUBIC", mbps(mean_interval(tcp)), "", ""]]
             for variant in order:

@@ -14,8 +14,10 @@ from ropewalk.studies.authors import deployments as deployments_of_authors
 from ropewalk.studies.cells import Cell
 from ropewalk.studies.wireless import (
     ALL_DEFECTS,
+    DEPLOYMENT,
     MODERN,
     ONE,
+    SCHEDULERS,
     SETUPS,
     TCP,
     TRANSPORT,
@@ -39,7 +41,8 @@ overlap = "first-wins"
 """
 )
 
-MOVING: Final = """
+MOVING: Final = (
+    """
 [scenario]
 name = "moving-mesh"
 duration = "60 s"
@@ -68,23 +71,20 @@ propagation = { model = "disk", reception = "20 m", overlap = "first-wins" }
 update_interval = "100 ms"
 route_interval = "1 s"
 
-[wifi.deployment]
-layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
-source = { node = "s", near = ["20 m", "50 m"] }
-destination = { node = "d", near = ["80 m", "50 m"] }
-until = "all-multipath"
-
+"""
+    + DEPLOYMENT
+    + """
 [wifi.routes]
 a = { from = "s", to = "d", channel = 1, find = { algorithm = "link-disjoint", number = 1 } }
 b = { from = "s", to = "d", channel = 1, find = { algorithm = "link-disjoint", number = 2 } }
 """
+)
 """Stations that walk about; routes are looked for every second."""
 
 CONTROL: Final = "linked-increases"
 """The papers' choice for the meshes (000 §5.2)."""
 
 CONTROLS: Final = ("uncoupled", "cubic", "lia", "olia", "balia", "wvegas")
-SCHEDULERS: Final = ("round-robin", "lowest-rtt", "linux", "blest", "ecf", "goodput-guard", "redundant")
 
 PAPERS: Final = "the papers' settings"
 DEFECTS: Final = "MPTCP has the defects of the papers' simulator"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +9,7 @@ from ropewalk import _core
 from ropewalk.figures import save, save_grid
 from ropewalk.figures.deployment import save_deployment
 from ropewalk.report import Report, Verdict
-from ropewalk.store import write_parquet, write_text
+from ropewalk.store import write_json, write_parquet
 from ropewalk.studies import StudyResult, claims, pages
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class Output:
         self.report.provenance["command"] = f"ropewalk reproduce {name}{' --quick' if self.is_quick else ''}"
         page = self.report.write(self.out / f"{name}.html")
         of_study = claims.of_study(name, self.report.paper, self.report.provenance, self._claims)
-        self.files.append(claims.write(self.out / claims.FILE, of_study))
+        self.files.append(write_json(self.out / claims.FILE, of_study))
         self.files.append(write_json(self.out / pages.TABLES, self.report.tables()))
         findings = tuple(f"{claim.claim}: {claim.verdict}. {claim.measured}" for claim in self._claims)
         return StudyResult(report=page, files=tuple(self.files), findings=findings)
@@ -100,12 +99,6 @@ class Output:
         self.report.heading("Published beside measured")
         self.report.claims(self._claims)
         self.report.parts += rest
-
-
-def write_json(path: Path, tree: object) -> Path:
-    """Write plain data, whole or not at all."""
-    write_text(path, json.dumps(tree, ensure_ascii=False, indent=1) + "\n")
-    return path
 
 
 def _hasty(claim: Claim) -> Claim:

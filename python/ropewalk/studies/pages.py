@@ -13,7 +13,7 @@ import re
 import shutil
 from typing import TYPE_CHECKING, Any, Final
 
-from ropewalk.store import write_text
+from ropewalk.store import write_json, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def take_over(results: Path, folder: Path) -> None:
                 key = f"{study}: {caption}"
                 found = _table(results / study / TABLES, caption) or tables.get(key)
                 wanted |= {key: found} if found is not None else {}
-    write_text(kept, json.dumps(wanted, ensure_ascii=False, indent=1) + "\n")
+    write_json(kept, wanted)
 
 
 def figure(study: str, named: str) -> str:

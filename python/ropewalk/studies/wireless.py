@@ -47,10 +47,21 @@ channels = [1, 6]
 propagation_delay = true
 """
 
+DEPLOYMENT: Final = """\
+[wifi.deployment]
+layout = { kind = "uniform", stations = 32, area = ["100 m", "100 m"] }
+source = { node = "s", near = ["20 m", "50 m"] }
+destination = { node = "d", near = ["80 m", "50 m"] }
+until = "all-multipath"
+"""
+"""The random meshes: two nodes 60 m apart, with two routes of each kind between them."""
+
 TCP: Final = "TCP"
 ONE: Final = "MPTCP, one channel"
 TWO: Final = "MPTCP, two channels"
 SETUPS: Final = (TCP, ONE, TWO)
+
+SCHEDULERS: Final = ("round-robin", "lowest-rtt", "linux", "blest", "ecf", "goodput-guard", "redundant")
 
 PAPERS_MPTCP: Final[dict[str, object]] = {
     "connections.bulk.tcp.delayed_ack.segments": 1,

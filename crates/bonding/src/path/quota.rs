@@ -39,7 +39,7 @@ impl Quota {
     }
 
     /// A path's that goes on from what a process before has spent, `ago` before `now`.
-    pub fn after(config: &PathConfig, before: &Spending, (now, ago): (Instant, Duration)) -> Self {
+    pub fn after(config: &PathConfig, before: &Spending, now: Instant, ago: Duration) -> Self {
         let mut quota = Self::new(config, now);
         // A clock that was set back tells of a period that is longer than any.
         let left = before.period_left.min(quota.period);
@@ -148,12 +148,12 @@ mod tests {
         let before = quota.spending(at(1030));
         assert_eq!(before, Spending { octets: 507, period_left: seconds(70) });
         // The clock of another process may begin anew.
-        let after = |ago| Quota::after(&config, &before, (at(3), seconds(ago)));
+        let after = |ago| Quota::after(&config, &before, at(3), seconds(ago));
         assert_eq!((after(20).spent(), after(20).ends), (507, at(53)));
         assert_eq!((after(70).spent(), after(70).ends), (0, at(103)));
         assert_eq!((after(275).spent(), after(275).ends), (0, at(98)), "in the fourth period");
         let long = Spending { octets: 9, period_left: seconds(1_000_000) };
-        assert_eq!(Quota::after(&config, &long, (at(3), Duration::ZERO)).ends, at(103));
+        assert_eq!(Quota::after(&config, &long, at(3), Duration::ZERO).ends, at(103));
     }
 
     #[test]

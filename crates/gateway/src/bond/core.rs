@@ -5,12 +5,12 @@ use super::hub::{Hub, HubConfig};
 use super::notice::Notice;
 use super::path_row::{PathKeys, PathRow};
 use super::site::{Path, Site, SiteConfig};
-use super::spending::PathSpending;
+use super::spending::{PastSpendings, PathSpending};
 use super::tunnel::{TunnelStatus, Way};
 use super::{Entropy, HUB};
 use crate::packet::Packet;
 use ropewalk_bonding::{ConfigError, PathConfig};
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::Instant;
 
 /// What decides.
 #[expect(clippy::large_enum_variant, reason = "there is one")]
@@ -79,9 +79,9 @@ impl Core {
         both!(self, core => core.spendings(now))
     }
 
-    /// Bonds that begin go on from what a process before has spent, as it noted it `ago` before `now`.
-    pub fn resume_spendings(&mut self, spendings: &[PathSpending], times: (Instant, Duration)) {
-        both!(self, core => core.resume_spendings(spendings, times));
+    /// Bonds that begin go on from what a process before has spent.
+    pub fn resume_spendings(&mut self, now: Instant, past: &PastSpendings) {
+        both!(self, core => core.resume_spendings(now, past));
     }
 
     /// The longest packet that a site's inside may send. A hub has sites with different ones.

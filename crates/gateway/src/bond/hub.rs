@@ -1,11 +1,11 @@
 //! A hub: it answers sites, and carries packets between them and its inside.
 
-use super::Entropy;
 use super::drops::{Drops, Reason};
+use super::entropy::{Entropy, draw};
 use super::notice::{Notice, Subject};
 use super::pending::{Answered, Pending, PendingSessions};
 use super::prefixes::Prefixes;
-use super::spending::{PathSpending, noted, resumed};
+use super::spending::{PastSpendings, PathSpending, noted, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
@@ -83,12 +83,6 @@ pub struct Hub {
     back: VecDeque<Packet>,
     notices: VecDeque<(Subject, Notice)>,
     drops: Drops,
-}
-
-fn draw<const N: usize>(entropy: &mut Entropy) -> [u8; N] {
-    let mut octets = [0; N];
-    entropy(&mut octets);
-    octets
 }
 
 impl Hub {
@@ -351,9 +345,9 @@ impl Hub {
     }
 
     /// See [`super::Core::resume_spendings`].
-    pub(super) fn resume_spendings(&mut self, spendings: &[PathSpending], times: (Instant, Duration)) {
+    pub(super) fn resume_spendings(&mut self, now: Instant, past: &PastSpendings) {
         for (site, place) in self.config.sites.iter().zip(&mut self.places) {
-            place.spent.extend(resumed(&site.paths, (&site.name, spendings), times));
+            place.spent.extend(resumed(&site.paths, &site.name, past, now));
         }
     }
 

@@ -1,10 +1,11 @@
 //! A site: it asks its hub for sessions, over all of its paths at once.
 
+use super::HUB;
 use super::drops::{Drops, Reason};
+use super::entropy::{Entropy, draw};
 use super::notice::Notice;
-use super::spending::{PathSpending, noted, resumed};
+use super::spending::{PastSpendings, PathSpending, noted, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
-use super::{Entropy, HUB};
 use crate::key::{PublicKey, SecretKey};
 use crate::packet::{Header, Packet};
 use crate::session::cookie::{COOKIE_LIFE, MacKeys};
@@ -89,12 +90,6 @@ pub struct Site {
     drops: Drops,
 }
 
-fn draw<const N: usize>(entropy: &mut Entropy) -> [u8; N] {
-    let mut octets = [0; N];
-    entropy(&mut octets);
-    octets
-}
-
 impl Site {
     /// A site that begins at `now`.
     ///
@@ -145,8 +140,8 @@ impl Site {
     }
 
     /// See [`super::Core::resume_spendings`].
-    pub(super) fn resume_spendings(&mut self, spendings: &[PathSpending], times: (Instant, Duration)) {
-        self.spent.extend(resumed(&self.config.bond.paths, (HUB, spendings), times));
+    pub(super) fn resume_spendings(&mut self, now: Instant, past: &PastSpendings) {
+        self.spent.extend(resumed(&self.config.bond.paths, HUB, past, now));
     }
 
     /// The bond as it is configured.

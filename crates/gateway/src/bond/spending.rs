@@ -18,6 +18,15 @@ pub struct PathSpending {
     pub period_left_ns: u64,
 }
 
+/// What a process before has spent of quotas.
+#[derive(Clone, Debug)]
+pub struct PastSpendings {
+    /// Of each path.
+    pub paths: Vec<PathSpending>,
+    /// How long ago that was noted.
+    pub ago: Duration,
+}
+
 impl PathSpending {
     fn new(peer: &str, path: String, spending: Spending) -> Self {
         let (octets, period_left_ns) = (spending.octets, spending.period_left.as_nanos());
@@ -25,9 +34,9 @@ impl PathSpending {
     }
 
     /// The quota of a path that goes on from this, noted `ago` before `now`.
-    fn quota(&self, config: &PathConfig, times: (Instant, Duration)) -> Quota {
+    fn quota(&self, config: &PathConfig, now: Instant, ago: Duration) -> Quota {
         let period_left = Duration::from_nanos(self.period_left_ns);
-        Quota::after(config, &Spending { octets: self.octets, period_left }, times)
+        Quota::after(config, &Spending { octets: self.octets, period_left }, now, ago)
     }
 }
 
@@ -48,11 +57,12 @@ pub(super) fn noted(
 /// What `peer` has spent of the quotas of these paths, as a process before noted it.
 pub(super) fn resumed(
     paths: &[PathConfig],
-    (peer, spendings): (&str, &[PathSpending]),
-    times: (Instant, Duration),
+    peer: &str,
+    past: &PastSpendings,
+    now: Instant,
 ) -> impl Iterator<Item = (String, Quota)> {
     paths.iter().filter_map(move |path| {
-        let known = spendings.iter().find(|known| known.peer == peer && known.path == path.name)?;
-        Some((path.name.clone(), known.quota(path, times)))
+        let known = past.paths.iter().find(|known| known.peer == peer && known.path == path.name)?;
+        Some((path.name.clone(), known.quota(path, now, past.ago)))
     })
 }

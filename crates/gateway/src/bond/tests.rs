@@ -1,6 +1,6 @@
 //! Sites and a hub over lines that lose, delay, copy and change datagrams.
 
-use super::{Hub, HubConfig, Inside, Member, Notice, Path, Reason, Site, SiteConfig, Way};
+use super::{Hub, HubConfig, Inside, Member, Notice, PastSpendings, Path, Reason, Site, SiteConfig, Way};
 use crate::key::SecretKey;
 use crate::packet::{FlowHasher, Packet};
 use proptest::prelude::*;
@@ -288,7 +288,8 @@ fn what_a_process_has_spent_the_next_one_counts_on() {
     let next = |ago| {
         let mut next = World::new(&[1]);
         next.hub = hub_with(2, vec![limited("lte")]);
-        next.hub.resume_spendings(&noted, (next.now, Duration::from_secs(ago)));
+        let past = PastSpendings { paths: noted.clone(), ago: Duration::from_secs(ago) };
+        next.hub.resume_spendings(next.now, &past);
         next
     };
     let mut soon = next(5);

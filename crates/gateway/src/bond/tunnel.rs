@@ -188,14 +188,6 @@ pub struct TunnelStatus {
     pub overhead: u32,
 }
 
-const fn state_name(state: PathState) -> &'static str {
-    match state {
-        PathState::Up => "up",
-        PathState::Suspected => "suspected",
-        PathState::Down => "down",
-    }
-}
-
 impl Tunnel {
     /// Of paths that carry at most these octets.
     pub(super) fn new(
@@ -529,7 +521,7 @@ impl Tunnel {
             quota: self.endpoint.quota(view.id).limit(),
             quota_spent: self.endpoint.quota_spent(view.id),
             name: name.clone(),
-            state: state_name(view.state),
+            state: view.state.name(),
             remote: way.map(|way| way.to),
             sent_packets: view.sent_packets,
             sent_bytes: view.sent_bytes,

@@ -1,108 +1,82 @@
 //! The status as Prometheus reads it.
 
-use crate::bond::PathStatus;
+use crate::bond::{PathStatus, TunnelStatus};
 use crate::driver::Report;
 use std::fmt::Write;
 
-/// A metric of each path.
-struct PathMetric {
+/// A metric of each path, or of each bond.
+struct Metric<T: 'static> {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
-    value: fn(&PathStatus) -> f64,
+    value: fn(&T) -> f64,
 }
 
-const PATHS: [PathMetric; 15] = [
-    PathMetric {
-        name: "path_up",
-        kind: "gauge",
-        help: "1 if the path is up",
-        value: |path| f64::from(path.state == "up"),
-    },
-    PathMetric {
-        name: "path_sent_bytes_total",
-        kind: "counter",
-        help: "Octets of data sent, with all headers",
-        value: |path| path.sent_bytes as f64,
-    },
-    PathMetric {
-        name: "path_sent_packets_total",
-        kind: "counter",
-        help: "Datagrams of data sent",
-        value: |path| path.sent_packets as f64,
-    },
-    PathMetric {
-        name: "path_received_bytes_total",
-        kind: "counter",
-        help: "Octets of data received, with all headers",
-        value: |path| path.received_bytes as f64,
-    },
-    PathMetric {
-        name: "path_received_packets_total",
-        kind: "counter",
-        help: "Datagrams of data received",
-        value: |path| path.received_packets as f64,
-    },
-    PathMetric {
-        name: "path_lost_sent_total",
-        kind: "counter",
-        help: "Datagrams sent and lost, as the other end reports",
-        value: |path| path.lost_sent as f64,
-    },
-    PathMetric {
-        name: "path_lost_received_total",
-        kind: "counter",
-        help: "Datagrams of the other end that were lost",
-        value: |path| path.lost_received as f64,
-    },
-    PathMetric {
-        name: "path_repaired_total",
-        kind: "counter",
-        help: "Lost datagrams that were sent again",
-        value: |path| path.repaired as f64,
-    },
-    PathMetric {
-        name: "path_rtt_seconds",
-        kind: "gauge",
-        help: "Smoothed round-trip time",
-        value: |path| path.rtt_ms.map_or(f64::NAN, |ms| ms / 1e3),
-    },
-    PathMetric {
-        name: "path_queueing_seconds",
-        kind: "gauge",
-        help: "What a packet waits in queues on the way",
-        value: |path| path.queueing_ms / 1e3,
-    },
-    PathMetric {
-        name: "path_rate_bits_per_second",
-        kind: "gauge",
-        help: "What the path carries",
-        value: |path| path.rate_mbps * 1e6,
-    },
-    PathMetric {
-        name: "path_in_flight_bound_bytes",
-        kind: "gauge",
-        help: "What may be on its way on the path",
-        value: |path| path.in_flight_bound.map_or(f64::INFINITY, f64::from),
-    },
-    PathMetric {
-        name: "path_quota_bytes",
-        kind: "gauge",
-        help: "What may go over the path in a period, both directions",
-        value: |path| path.quota.map_or(f64::INFINITY, |octets| octets as f64),
-    },
-    PathMetric {
-        name: "path_quota_spent_bytes",
-        kind: "gauge",
-        help: "What of it counts in the period that runs",
-        value: |path| path.quota_spent as f64,
-    },
-    PathMetric {
-        name: "path_mtu_bytes",
-        kind: "gauge",
-        help: "The longest IP packet that the path carries",
-        value: |path| f64::from(path.mtu),
-    },
+impl<T> Metric<T> {
+    const fn counter(name: &'static str, help: &'static str, value: fn(&T) -> f64) -> Self {
+        Self { name, kind: "counter", help, value }
+    }
+
+    const fn gauge(name: &'static str, help: &'static str, value: fn(&T) -> f64) -> Self {
+        Self { name, kind: "gauge", help, value }
+    }
+}
+
+const PATHS: [Metric<PathStatus>; 15] = [
+    Metric::gauge("path_up", "1 if the path is up", |path| f64::from(path.state == "up")),
+    Metric::counter("path_sent_bytes_total", "Octets of data sent, with all headers", |path| {
+        path.sent_bytes as f64
+    }),
+    Metric::counter("path_sent_packets_total", "Datagrams of data sent", |path| path.sent_packets as f64),
+    Metric::counter("path_received_bytes_total", "Octets of data received, with all headers", |path| {
+        path.received_bytes as f64
+    }),
+    Metric::counter("path_received_packets_total", "Datagrams of data received", |path| {
+        path.received_packets as f64
+    }),
+    Metric::counter("path_lost_sent_total", "Datagrams sent and lost, as the other end reports", |path| {
+        path.lost_sent as f64
+    }),
+    Metric::counter("path_lost_received_total", "Datagrams of the other end that were lost", |path| {
+        path.lost_received as f64
+    }),
+    Metric::counter("path_repaired_total", "Lost datagrams that were sent again", |path| {
+        path.repaired as f64
+    }),
+    Metric::gauge("path_rtt_seconds", "Smoothed round-trip time", |path| {
+        path.rtt_ms.map_or(f64::NAN, |ms| ms / 1e3)
+    }),
+    Metric::gauge("path_queueing_seconds", "What a packet waits in queues on the way", |path| {
+        path.queueing_ms / 1e3
+    }),
+    Metric::gauge("path_rate_bits_per_second", "What the path carries", |path| path.rate_mbps * 1e6),
+    Metric::gauge("path_in_flight_bound_bytes", "What may be on its way on the path", |path| {
+        path.in_flight_bound.map_or(f64::INFINITY, f64::from)
+    }),
+    Metric::gauge("path_quota_bytes", "What may go over the path in a period, both directions", |path| {
+        path.quota.map_or(f64::INFINITY, |octets| octets as f64)
+    }),
+    Metric::gauge("path_quota_spent_bytes", "What of it counts in the period that runs", |path| {
+        path.quota_spent as f64
+    }),
+    Metric::gauge("path_mtu_bytes", "The longest IP packet that the path carries", |path| {
+        f64::from(path.mtu)
+    }),
+];
+
+const BONDS: [Metric<TunnelStatus>; 6] = [
+    Metric::counter("delivered_packets_total", "Packets that came out of the bond", |bond| {
+        bond.delivered as f64
+    }),
+    Metric::counter("waiting_dropped_total", "Packets dropped while they waited for a path", |bond| {
+        bond.dropped_waiting as f64
+    }),
+    Metric::gauge("held_back_packets", "Packets held back for order", |bond| f64::from(bond.held_back)),
+    Metric::gauge("held_back_mean_seconds", "Mean time that a packet was held back", |bond| {
+        bond.held_back_ms / 1e3
+    }),
+    Metric::counter("late_total", "Packets that came after they had been given up", |bond| bond.late as f64),
+    Metric::counter("given_up_total", "Missing packets no longer waited for", |bond| bond.given_up as f64),
 ];
 
 /// A label's value (the text format's escapes).
@@ -148,22 +122,7 @@ pub(super) fn render(report: &Report) -> String {
 }
 
 fn bonds(out: &mut String, report: &Report) {
-    type Value = fn(&crate::bond::TunnelStatus) -> f64;
-    let metrics: [(&str, &str, &str, Value); 6] = [
-        ("delivered_packets_total", "counter", "Packets that came out of the bond", |bond| {
-            bond.delivered as f64
-        }),
-        ("waiting_dropped_total", "counter", "Packets dropped while they waited for a path", |bond| {
-            bond.dropped_waiting as f64
-        }),
-        ("held_back_packets", "gauge", "Packets held back for order", |bond| f64::from(bond.held_back)),
-        ("held_back_mean_seconds", "gauge", "Mean time that a packet was held back", |bond| {
-            bond.held_back_ms / 1e3
-        }),
-        ("late_total", "counter", "Packets that came after they had been given up", |bond| bond.late as f64),
-        ("given_up_total", "counter", "Missing packets no longer waited for", |bond| bond.given_up as f64),
-    ];
-    for (name, kind, help, value) in metrics {
+    for Metric { name, kind, help, value } in BONDS {
         head(out, name, kind, help);
         for peer in &report.peers {
             if let Some(bond) = &peer.bond {

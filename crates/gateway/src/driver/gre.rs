@@ -4,11 +4,11 @@ use super::clock::{now, timespec};
 use super::confine::{Confinement, confine};
 use super::filter::Seccomp;
 use super::inside::{Inside, Read};
-use super::serve::Error;
+use super::serve::{Error, system};
+use super::signals::ends;
 use crate::config::{GreConfig, GrePath, Offload};
 use crate::gre::Bond;
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signalfd::SignalFd;
 use ropewalk_units::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -24,10 +24,6 @@ const LONGEST: usize = 65_535;
 const BATCH: usize = 32;
 /// Longest time that the loop sleeps.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-fn system(what: &'static str) -> impl Fn(io::Error) -> Error {
-    move |source| Error::System { what, source }
-}
 
 /// The kernel gives only what comes from the other end. It writes the outer headers, and fragments nothing.
 fn open(path: &GrePath, mark: u32) -> io::Result<Socket> {
@@ -60,10 +56,17 @@ fn behind_header(octets: &[u8], is_v4: bool) -> &[u8] {
     octets.get(len..).unwrap_or_default()
 }
 
+/// The socket of a path.
+struct PathSocket {
+    socket: Socket,
+    /// The kernel gives IPv4 packets with their outer headers.
+    is_v4: bool,
+}
+
 struct Loop {
     bond: Bond,
     inside: Inside,
-    sockets: Vec<(Socket, bool)>,
+    sockets: Vec<PathSocket>,
     signals: SignalFd,
     buffer: Vec<u8>,
     unsent: u64,
@@ -74,18 +77,14 @@ struct Loop {
 /// # Errors
 /// [`Error`]: what cannot be had. What was made is gone then.
 pub fn run_gre(config: &GreConfig) -> Result<(), Error> {
-    let mut set = SigSet::empty();
-    set.add(Signal::SIGINT);
-    set.add(Signal::SIGTERM);
-    set.thread_block().map_err(|errno| system("signals")(errno.into()))?;
-    let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC);
-    let signals = signals.map_err(|errno| system("signals")(errno.into()))?;
+    let signals = ends().map_err(system("signals"))?;
     // A packet for each system call: what is joined would have to be cut before it is numbered.
     let offload = Offload { tun: false, send: false, receive: false };
     let name = &config.tun.name;
     let inside = Inside::open(&config.tun, config.mark, offload)
         .map_err(|source| Error::Inside { name: name.clone(), source })?;
-    let socket = |path: &GrePath| Ok((open(path, config.mark)?, path.local.is_ipv4()));
+    let socket =
+        |path: &GrePath| Ok(PathSocket { socket: open(path, config.mark)?, is_v4: path.local.is_ipv4() });
     let sockets = config.paths.iter().map(socket).collect::<io::Result<Vec<_>>>();
     let sockets = sockets.map_err(system("a raw socket for GRE"))?;
     let seccomp = if config.seccomp { Seccomp::On } else { Seccomp::Off };
@@ -129,7 +128,7 @@ impl Loop {
         let now = now();
         let until = self.bond.poll_timeout().saturating_since(now).min(LONGEST_WAIT);
         let fds =
-            std::iter::once(self.inside.fd()).chain(self.sockets.iter().map(|(socket, _)| socket.as_fd()));
+            std::iter::once(self.inside.fd()).chain(self.sockets.iter().map(|path| path.socket.as_fd()));
         let fds = fds.chain(std::iter::once(self.signals.as_fd()));
         let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
         match poll(&mut fds, Some(&timespec(until))) {
@@ -141,7 +140,7 @@ impl Loop {
 
     fn receive_outside(&mut self, place: usize) {
         for _ in 0..BATCH {
-            let (socket, is_v4) = &self.sockets[place];
+            let PathSocket { socket, is_v4 } = &self.sockets[place];
             // An error tells that something sent before did not arrive, or that there is nothing.
             let Ok(len) = (&*socket).read(&mut self.buffer) else { return };
             // What is dropped is counted in the bond.
@@ -155,7 +154,7 @@ impl Loop {
         for _ in 0..BATCH {
             let read = self.inside.receive(|packet| {
                 if let Ok(path) = bond.handle_packet(packet, &mut out) {
-                    unsent += u64::from(sockets[path].0.send(&out).is_err());
+                    unsent += u64::from(sockets[path].socket.send(&out).is_err());
                 }
             })?;
             if read == Read::Nothing {

@@ -1,9 +1,9 @@
 //! A site or a hub of which a record may be kept.
 
-use crate::bond::{Core, Drops, Notice, PathRow, PathSpending, Reason, TunnelStatus, Way};
+use crate::bond::{Core, Drops, Notice, PastSpendings, PathRow, PathSpending, Reason, TunnelStatus, Way};
 use crate::packet::Packet;
 use crate::record::Shared;
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::Instant;
 
 /// What decides, and what notes what it is told and answers.
 pub(super) struct Recorded {
@@ -62,13 +62,13 @@ impl Recorded {
         Ok(())
     }
 
-    pub(super) fn resume_spendings(&mut self, spendings: &[PathSpending], (now, ago): (Instant, Duration)) {
+    pub(super) fn resume_spendings(&mut self, now: Instant, past: &PastSpendings) {
         if let Some(record) = &self.record
-            && let Ok(json) = serde_json::to_string(&(spendings, ago.as_nanos()))
+            && let Ok(json) = serde_json::to_string(&(&past.paths, past.ago.as_nanos()))
         {
             record.borrow_mut().spent(now, &json);
         }
-        self.core.resume_spendings(spendings, (now, ago));
+        self.core.resume_spendings(now, past);
     }
 
     pub(super) fn spendings(&self, now: Instant) -> Vec<PathSpending> {

@@ -7,13 +7,13 @@ use super::inside::{Inside, Read};
 use super::outside::{Arena, Outlet, Unsent};
 use super::recorded::Recorded;
 use super::request::{Happened, PathChange, Peer, Report, Request};
+use super::signals::ends;
 use super::spent::{self, SpentFile};
 use super::watch::Watch;
-use crate::bond::{Core, Level, PathKeys, PathRow, Reason, Way};
+use crate::bond::{Core, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::record::{Recorder, Shared, noted};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signalfd::SignalFd;
 use ropewalk_units::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::cell::RefCell;
@@ -83,7 +83,7 @@ struct Ready {
     sockets: Vec<bool>,
 }
 
-fn system(what: &'static str) -> impl Fn(io::Error) -> Error {
+pub(super) fn system(what: &'static str) -> impl Fn(io::Error) -> Error {
     move |source| Error::System { what, source }
 }
 
@@ -99,7 +99,7 @@ fn entropy() -> crate::bond::Entropy {
 }
 
 /// The file for what is spent of quotas. Without it they begin anew with each process.
-fn open_spent(path: &Path) -> Option<(SpentFile, spent::Before)> {
+fn open_spent(path: &Path) -> Option<(SpentFile, PastSpendings)> {
     SpentFile::open(path)
         .inspect_err(|error| {
             let file = path.display();
@@ -142,12 +142,7 @@ pub fn run<T>(
     open: impl FnOnce() -> T,
     ready: impl FnOnce(T, Start),
 ) -> Result<(), Error> {
-    let mut set = SigSet::empty();
-    set.add(Signal::SIGINT);
-    set.add(Signal::SIGTERM);
-    set.thread_block().map_err(|errno| system("signals")(errno.into()))?;
-    let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC);
-    let signals = signals.map_err(|errno| system("signals")(errno.into()))?;
+    let signals = ends().map_err(system("signals"))?;
     let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
     let wake = Arc::new(wake.map_err(|errno| system("an event")(errno.into()))?);
     let (sender, requests) = channel();
@@ -201,8 +196,8 @@ impl Loop {
             }
         };
         let mut core = Recorded::new(core, record);
-        let spent = opened.map(|(file, (before, ago))| {
-            core.resume_spendings(&before, (now, ago));
+        let spent = opened.map(|(file, past)| {
+            core.resume_spendings(now, &past);
             (file, now + spent::INTERVAL)
         });
         Ok(Self {

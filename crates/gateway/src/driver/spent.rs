@@ -2,7 +2,7 @@
 //! need; then it is only written.
 
 use super::clock::wall_ns;
-use crate::bond::PathSpending;
+use crate::bond::{PastSpendings, PathSpending};
 use ropewalk_units::Duration;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
@@ -29,15 +29,12 @@ pub(super) struct SpentFile {
     len: usize,
 }
 
-/// What a process before has noted, and how long ago.
-pub(super) type Before = (Vec<PathSpending>, Duration);
-
 impl SpentFile {
     /// Opens it or makes it, and reads what is there. What is no such file begins anew, with a warning.
     ///
     /// # Errors
     /// It cannot be had.
-    pub(super) fn open(path: &Path) -> io::Result<(Self, Before)> {
+    pub(super) fn open(path: &Path) -> io::Result<(Self, PastSpendings)> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
@@ -51,7 +48,7 @@ impl SpentFile {
             }),
         };
         let ago = Duration::from_nanos(wall_ns().saturating_sub(noted.at_unix_ns));
-        Ok((Self { file, len: text.len() }, (noted.quotas, ago)))
+        Ok((Self { file, len: text.len() }, PastSpendings { paths: noted.quotas, ago }))
     }
 
     /// Notes what is spent now, over what was there.
@@ -84,14 +81,14 @@ mod tests {
     fn what_was_noted_is_there_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("deep/bond0.json");
-        let (mut file, before) = SpentFile::open(&path).expect("it is made");
-        assert_eq!(before.0, []);
+        let (mut file, past) = SpentFile::open(&path).expect("it is made");
+        assert_eq!(past.paths, []);
         let both = vec![spending("a path with a long name", u64::MAX), spending("lte", 7)];
         file.write(both.clone()).expect("written");
-        assert_eq!(SpentFile::open(&path).expect("it is there").1.0, both);
+        assert_eq!(SpentFile::open(&path).expect("it is there").1.paths, both);
         file.write(vec![spending("lte", 9)]).expect("written");
-        let (_, (after, ago)) = SpentFile::open(&path).expect("it is there");
-        assert_eq!(after, [spending("lte", 9)], "nothing is left of what was longer");
+        let (_, PastSpendings { paths, ago }) = SpentFile::open(&path).expect("it is there");
+        assert_eq!(paths, [spending("lte", 9)], "nothing is left of what was longer");
         assert!(ago < Duration::from_secs(60), "{ago}");
     }
 
@@ -100,10 +97,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("bond0.json");
         fs::write(&path, "{\"at_unix_ns\": 3, \"quo").expect("written");
-        let (mut file, (before, _)) = SpentFile::open(&path).expect("it is there");
-        assert_eq!(before, []);
+        let (mut file, past) = SpentFile::open(&path).expect("it is there");
+        assert_eq!(past.paths, []);
         file.write(vec![spending("lte", 1)]).expect("written");
-        assert_eq!(SpentFile::open(&path).expect("it is there").1.0, [spending("lte", 1)]);
+        assert_eq!(SpentFile::open(&path).expect("it is there").1.paths, [spending("lte", 1)]);
         assert!(SpentFile::open(&path.join("below")).is_err(), "a file is no folder");
     }
 }

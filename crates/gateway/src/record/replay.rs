@@ -2,7 +2,7 @@
 
 use super::way::way_octets;
 use super::{DIGEST, Kind, MAGIC, Tally};
-use crate::bond::{Core, Entropy, PathRow, PathSpending, Way};
+use crate::bond::{Core, Entropy, PastSpendings, PathRow, Way};
 use crate::config::{Config, Names, Part};
 use ropewalk_units::{Duration, Instant};
 use std::cell::RefCell;
@@ -165,9 +165,8 @@ impl Player {
                 self.core.set_paths(now, &rows).map_err(|_| malformed())?;
             }
             Kind::Spent => {
-                let (spendings, ago_ns): (Vec<PathSpending>, u64) =
-                    serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
-                self.core.resume_spendings(&spendings, (now, Duration::from_nanos(ago_ns)));
+                let (paths, ago_ns) = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
+                self.core.resume_spendings(now, &PastSpendings { paths, ago: Duration::from_nanos(ago_ns) });
             }
             Kind::End => self.core.end(),
         }

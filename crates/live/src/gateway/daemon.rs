@@ -18,8 +18,8 @@ use std::sync::atomic::AtomicBool;
 /// Between the signal that asks a daemon to end and the one that ends it, and between looks whether it has.
 const GRACE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(10);
-/// Lines of its log that are told when it fails: the last ones.
-const TOLD: usize = 5;
+/// The last lines of its log, so many of them, are in the message when it fails.
+const SHOWN_LINES: usize = 5;
 
 /// A daemon at work.
 pub(crate) struct Daemon {
@@ -94,7 +94,7 @@ impl Daemon {
     /// The end of its log.
     pub(super) fn complaint(&self) -> String {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
-        let lines = text.lines().rev().take(TOLD).collect::<Vec<_>>();
+        let lines = text.lines().rev().take(SHOWN_LINES).collect::<Vec<_>>();
         lines.into_iter().rev().fold(String::new(), |all, line| format!("{all}\n  {line}"))
     }
 }

@@ -231,8 +231,8 @@ impl Connection {
         }
         for at in affected {
             // The peer closes them (§3.4.2). If REMOVE_ADDR is lost, we do.
-            let patience = self.subflows[at].tcp.rto().saturating_mul(3);
-            self.subflows[at].close_by = Some(now + patience);
+            let wait = self.subflows[at].tcp.rto().saturating_mul(3);
+            self.subflows[at].close_by = Some(now + wait);
         }
     }
 
@@ -342,7 +342,7 @@ impl Connection {
         }
     }
 
-    /// Asks the peer of a subflow for a sign of life; without one the subflow is closed.
+    /// Probes the peer of a subflow; without an answer the subflow is closed.
     fn doubt(&mut self, now: Instant, at: usize) {
         self.timers.on_slow_change();
         let subflow = &mut self.subflows[at];
@@ -355,7 +355,7 @@ impl Connection {
         subflow.touch();
     }
 
-    /// A doubted subflow is alive: to close it is up to the peer.
+    /// The peer has answered on a doubted subflow. It closes the subflow itself, if it wants to.
     #[cold]
     pub(super) fn trust(&mut self, at: usize) {
         self.timers.on_slow_change();

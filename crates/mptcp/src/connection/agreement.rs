@@ -15,9 +15,9 @@ pub(super) struct Agreement {
     pub(super) peer_token: Token,
     /// Is the connection's handshake proven to have reached the peer (RFC 8684 §3.1)?
     pub(super) confirmed: bool,
-    /// The application has heard of it.
+    /// [`Event::Established`] was emitted.
     pub(super) announced: bool,
-    /// The path manager has been told that the connection may be joined.
+    /// The path manager knows that the connection may be joined.
     pub(super) managed: bool,
     /// Each mapping carries a checksum, and none may come without.
     pub(super) checksum: bool,
@@ -46,7 +46,7 @@ impl Agreement {
         self.draws.nonce()
     }
 
-    /// The peer has told its key. Returns the DSN of its first octet.
+    /// The peer's key is known. Returns the DSN of its first octet.
     pub(super) fn learn_peer_key(&mut self, key: Key) -> Dsn {
         self.peer_key = Some(key);
         self.peer_token = keys::token(key);

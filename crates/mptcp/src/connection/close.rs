@@ -69,7 +69,7 @@ impl Connection {
         self.break_off(now, at, ResetReason::Unspecified, SubflowCloseReason::TimedOut);
     }
 
-    /// Resets a subflow that is not over; `told` is what the peer hears, `reason` what this end does.
+    /// Resets a subflow that is not over. `told` goes to the peer with MP_TCPRST, `reason` to this end's owner.
     fn break_off(&mut self, now: Instant, at: usize, told: ResetReason, reason: SubflowCloseReason) {
         let subflow = &mut self.subflows[at];
         subflow.reset = Some(told);
@@ -98,14 +98,14 @@ impl Connection {
         let (id, place, path_index, path) = (subflow.id, subflow.place, subflow.path_index, subflow.path);
         let pushed = subflow.pushed;
         if pushed > 0 {
-            // Those that carried nothing cost nothing: a peer may open and end many.
+            // Nothing is reinjected for a subflow that carried nothing: a peer may open and end many of them.
             self.sending.queue.forget(place, healthy);
         }
         self.planner.renew_one(&mut self.subflows, at);
         self.planner.due.request_schedule();
         self.emit(Event::SubflowClosed { id, reason });
         if refused {
-            // The peer may have lost the connection: whoever is still open asks.
+            // The peer may have lost the connection: the subflows that are open probe it.
             for at in self.subflows.open().collect::<Vec<_>>() {
                 self.subflows[at].tcp.probe();
                 self.subflows[at].touch();
@@ -183,8 +183,8 @@ impl Connection {
                     let living: Vec<usize> = self.subflows.living().collect();
                     for at in living {
                         self.close_subflow(at);
-                        let patience = now + self.config.tcp.time_wait;
-                        self.subflows[at].close_by.get_or_insert(patience);
+                        let deadline = now + self.config.tcp.time_wait;
+                        self.subflows[at].close_by.get_or_insert(deadline);
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! Header prediction for Multipath TCP: what the subflow's TCP expects ([`tcp::Connection::expects`]), and of options only
 //! a DSS that goes on where the last one ended.
 //!
-//! Such a segment passes every stage of [`super::receive`], and few of them do anything. What they do stands here.
+//! For such a segment, few stages of [`super::receive`] do anything. This file does only that.
 
 use super::{Connection, Mode};
 use crate::id::SubflowId;
@@ -56,7 +56,7 @@ impl Connection {
     /// What an expected segment says; `None` for any other. All of this must hold:
     /// - The subflow's TCP expects it, and nothing that came before waits there to be read.
     /// - The handshake is proven, and checksums are not agreed upon.
-    /// - The subflow is open, nobody doubts it, and neither a failed checksum nor an infinite mapping is its past.
+    /// - The subflow is open and its address is not in doubt. It has had no failed checksum and no infinite mapping.
     /// - The only option of Multipath TCP is a DSS with a DATA_ACK and without DATA_FIN.
     /// - With data: its mapping is of the segment's octets, begins within the window, and no other mapping waits.
     /// - Without: there is no mapping.

@@ -61,8 +61,8 @@ impl Connection {
         }
     }
 
-    /// What is sent from now on is mapped once and for all: perhaps the path drops the options one way only, and the peer
-    /// awaits mappings still (RFC 8684 §3.7).
+    /// What is sent from now on gets an infinite mapping. The path may drop options in one direction only, and then the
+    /// peer still waits for mappings (RFC 8684 §3.7).
     fn announce_plain_stream(&mut self) {
         let initial = &mut self.subflows[0];
         // Where the next new segment begins.
@@ -131,7 +131,7 @@ impl Connection {
             return;
         }
         self.mode = Mode::Tcp;
-        // RFC 8684 §3.7: a stream without mappings says nothing twice.
+        // RFC 8684 §3.7: a stream without mappings repeats no octet.
         self.sending.queue.cancel_reinjections();
         let next = self.receiving.reassembly.next();
         let initial = &mut self.subflows[0];
@@ -306,7 +306,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Our data is mapped once and for all, and the connection is TCP from now on.
+    /// Our data gets an infinite mapping, and the connection is TCP from now on.
     fn go_infinite(&mut self, at: usize) {
         let data = self.sending.queue.una();
         self.sending.queue.rewind(data);

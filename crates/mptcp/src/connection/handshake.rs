@@ -1,4 +1,4 @@
-//! MP_CAPABLE and MP_JOIN: who may speak, and who is believed (RFC 8684 §3.1, §3.2).
+//! MP_CAPABLE and MP_JOIN: how a connection and its further subflows are opened (RFC 8684 §3.1, §3.2).
 
 use super::receive::Admission;
 use super::{Connection, Finish, Mode};
@@ -18,6 +18,14 @@ use std::sync::Arc;
 /// its token, it is refused ([`Refusal::UNKNOWN`]).
 pub fn is_join(syn: &Segment) -> bool {
     syn.options.mptcp.rare().iter().any(|option| matches!(option, MptcpOption::Join(Join::Syn { .. })))
+}
+
+/// What a SYN with MP_JOIN says.
+struct JoinRequest {
+    /// B.
+    backup: bool,
+    remote_id: u8,
+    peer_nonce: Nonce,
 }
 
 /// A subflow that MP_JOIN opens.
@@ -168,11 +176,11 @@ impl Connection {
         syn: &Segment,
         iss: Seq,
     ) -> Result<SubflowId, Refusal> {
-        let (backup, remote_id, peer_nonce) = self.may_be_joined(syn)?;
+        let JoinRequest { backup, remote_id, peer_nonce } = self.join_request(syn)?;
         if !self.config.allow_join_initial_addr_port && path.local == self.subflows[0].path.local {
             return Err(Refusal::PROHIBITED);
         }
-        if !self.path_manager.has_told_of(path.local) {
+        if !self.path_manager.has_announced(path.local) {
             return Err(Refusal::PROHIBITED);
         }
         if let Some(at) = self.subflows.join_too_many(self.config.limits.half_open_subflows as usize) {
@@ -186,13 +194,13 @@ impl Connection {
         Ok(self.add_joined(at, Joining { path, path_index, tcp, local_id, remote_id, backup, peer_nonce }))
     }
 
-    /// B, the peer's address and its random number, if the peer may open a subflow.
-    fn may_be_joined(&self, syn: &Segment) -> Result<(bool, u8, Nonce), Refusal> {
+    /// What the peer's SYN asks for, if it may open a subflow.
+    fn join_request(&self, syn: &Segment) -> Result<JoinRequest, Refusal> {
         let join = syn.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Join(Join::Syn { backup, address_id, token, nonce })
                 if *token == self.agreement.own_token =>
             {
-                Some((*backup, *address_id, *nonce))
+                Some(JoinRequest { backup: *backup, remote_id: *address_id, peer_nonce: *nonce })
             }
             _ => None,
         });

@@ -6,8 +6,8 @@ use crate::send_queue::Sent;
 use ropewalk_units::Instant;
 
 impl Connection {
-    /// The connection-level window is full although a subflow has room: the oldest range holds it up. That
-    /// range goes to the subflow with room, and whoever holds it back is slowed down.
+    /// The connection-level window is full although a subflow has room: the oldest range holds it up. That range goes
+    /// to the subflow with room, and the subflows that hold it back are penalized.
     pub(super) fn relieve_window(&mut self, now: Instant) {
         let wanted = self.config.opportunistic_retransmission || self.config.penalization;
         if !wanted || self.sending.queue.unscheduled() == 0 || self.sending.window_left() > 0 {

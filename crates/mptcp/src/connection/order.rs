@@ -6,7 +6,7 @@ use crate::subflow::Subflow;
 use ropewalk_units::{Dsn, Seq};
 use ropewalk_wire::Segment;
 
-/// Segments that arrived before their turn, so that their subflows have not heard of them yet.
+/// Segments that arrived before their turn: their subflows have not processed them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Held(Vec<Waiting>);
 
@@ -19,7 +19,7 @@ pub(super) struct Waiting {
     pub(super) segment: Segment,
 }
 
-/// Where the connection's data have come to.
+/// How far the connection's data have arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     /// DSN of the peer's first octet.

@@ -1,5 +1,5 @@
-//! Who carries what, and how fast windows grow: the scheduler, the coupling, and the snapshots that both decide from. It
-//! keeps account of what is out of date, so that nobody else renews or forgets a snapshot.
+//! Which subflow carries what, and how fast windows grow: the scheduler, the coupling, and the snapshots that both
+//! decide from. Only this part renews snapshots, and it knows which are out of date.
 
 use super::sending::Sending;
 use super::subflows::Subflows;
@@ -35,7 +35,7 @@ impl Planner {
             views: Views::default(),
             due: Due::FIRST,
             stale_loss_cnt: if config.reinject_after_timeout == ReinjectAfterTimeout::Idle {
-                // Silence is told by DATA_ACKs that do not come.
+                // Where idle subflows reinject, a missing DATA_ACK shows a dead subflow, and not its timeouts.
                 u32::MAX
             } else {
                 config.stale_loss_cnt
@@ -49,7 +49,7 @@ impl Planner {
         self.coupled.control()
     }
 
-    /// Must the subflows be told their coupling?
+    /// Does the coupling set the subflows' increases and decreases?
     pub(super) fn is_coupled(&self) -> bool {
         self.coupled.is_coupled()
     }
@@ -145,7 +145,7 @@ impl Planner {
         self.scheduler.pick(now, &self.views, queue)
     }
 
-    /// The same, as if these could carry nothing.
+    /// The same, as if these subflows could carry nothing.
     pub(super) fn pick_without(&mut self, now: Instant, queue: &QueueView, places: Slots) -> Decision {
         let hidden = self.views.hide(places);
         let decision = self.pick(now, queue);
@@ -173,7 +173,7 @@ impl Planner {
         self.views.iter().map(|view| view.smss).min().unwrap_or(0)
     }
 
-    /// A place has another subflow.
+    /// Another subflow has this place from now on.
     pub(super) fn on_occupied(&mut self, subflows: &mut Subflows, at: usize) {
         self.scheduler.forget(SubflowId(at as u32));
         self.coupled.forget(at);

@@ -2,7 +2,7 @@
 //! acknowledgement, text and FIN, then *checksum → reassemble*.
 //!
 //! No option has an effect before TCP has accepted the segment that carries it (RFC 9293 §3.10.7.4, RFC 5961). So an
-//! attacker must guess TCP's numbers first. A RST tells only what it was sent for.
+//! attacker must guess TCP's numbers first. Of a RST only its reason counts.
 
 use super::order::Waiting;
 use super::{Connection, Finish, Mode};
@@ -161,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// All stages. [`Self::process_expected`] comes to the same for the segments that it takes.
+    /// All stages. [`Self::process_expected`] has the same result for the segments that it takes.
     pub(super) fn process_segment(
         &mut self,
         octets: &impl Octets,
@@ -236,7 +236,7 @@ impl Connection {
     }
 
     /// May so many octets wait above a hole of a subflow? All that waits on whatever subflow, and behind a hole of the
-    /// connection, shares the receive buffer. What finds no room is as good as lost; what is next always finds it.
+    /// connection, shares the receive buffer. What finds no room is dropped. What is expected next always finds room.
     #[cold]
     fn may_wait(&self, octets: u32) -> bool {
         let reassembly = &self.receiving.reassembly;
@@ -268,8 +268,8 @@ impl Connection {
         self.reset_subflow(now, at, reason);
     }
 
-    /// What a RST says that the subflow's TCP has believed: its reason (RFC 8684 §3.6), and that the whole connection is over
-    /// (§3.5). MP_FAIL on it (§3.7) asks for nothing more: the subflow is gone, and others carry its data.
+    /// What a RST says that the subflow's TCP has accepted: its reason (RFC 8684 §3.6), and that the whole connection
+    /// is over (§3.5). MP_FAIL on it (§3.7) asks for nothing more: the subflow is gone, and others carry its data.
     #[cold]
     fn on_reset_options(&mut self, at: usize, segment: &Segment) {
         for option in segment.options.mptcp.rare() {
@@ -399,7 +399,7 @@ impl Connection {
         }
     }
 
-    /// The server has spoken Multipath TCP after the third ACK: it has both keys.
+    /// The server has sent an option of Multipath TCP after the third ACK: it has both keys.
     fn confirm_by_peer(&mut self, now: Instant) {
         if !self.agreement.confirmed && self.role == Role::Client {
             self.confirm(now);
@@ -421,7 +421,7 @@ impl Connection {
         if let Some(mapping) = dss.mapping() {
             self.on_mapping(at, segment, &mapping, LastOctet::of(dss))?;
         }
-        // What is older than SND.UNA says nothing new about the connection either.
+        // What acknowledges less than SND.UNA says nothing new about the connection either.
         if let Some(data_ack) = dss.data_ack()
             && acceptance != Acceptance::Old
         {
@@ -575,7 +575,7 @@ impl Connection {
         self.planner.after_ack(&mut self.subflows, at, before);
     }
 
-    /// What follows from a subflow's TCP having seen a segment or a timeout.
+    /// Follows up a segment or a timeout that a subflow's TCP has handled.
     #[inline(always)]
     pub(super) fn after_input(&mut self, now: Instant, at: usize) {
         self.planner.due.request_schedule_if(self.sending.is_busy());
@@ -648,7 +648,7 @@ impl Connection {
             }
             if subflow.discarding {
                 if subflow.infinite_in.is_none() && self.subflows.has_others(at) {
-                    // Others have come up meanwhile: they carry it.
+                    // Other subflows have been established meanwhile: they carry it.
                     return self.reset_subflow(now, at, ResetReason::Middlebox);
                 }
                 let skip = self.discarded(at, payload.len);
@@ -693,7 +693,7 @@ impl Connection {
         self.receiving.reassembly.insert(now, data, payload);
     }
 
-    /// How many of the last `len` octets before `end` are not taken.
+    /// How many of the last `len` octets before `end` lie beyond the window.
     #[inline(never)]
     fn beyond(&mut self, end: u64, edge: u64, len: u32) -> u32 {
         // Plain TCP has acknowledged them: it keeps within its own window.

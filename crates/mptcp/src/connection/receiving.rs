@@ -29,6 +29,13 @@ pub(super) struct Receiving {
     blocked_since: Option<Instant>,
 }
 
+/// An ACK that a subflow owes by itself.
+pub(super) struct OwedAck {
+    pub(super) ack: Seq,
+    /// Does the subflow owe others too?
+    pub(super) more: bool,
+}
+
 impl Receiving {
     /// Nothing has come yet.
     pub(super) fn new(reassembly: Reassembly, window: ReceiveWindow) -> Self {
@@ -121,7 +128,7 @@ impl Receiving {
         self.held.end_of(subflow)
     }
 
-    /// A subflow owes an ACK of its own, with this number.
+    /// A subflow has to send an ACK of its own, with this number.
     pub(super) fn owe(&mut self, subflow: SubflowId, ack: Seq) {
         self.owed.push_back((subflow, ack));
     }
@@ -132,11 +139,11 @@ impl Receiving {
         !self.owed.is_empty()
     }
 
-    /// The oldest ACK that a subflow owes, and whether there are more.
-    pub(super) fn pay(&mut self, subflow: SubflowId) -> (Option<Seq>, bool) {
-        let first = self.owed.iter().position(|owed| owed.0 == subflow);
-        let oldest = first.and_then(|first| self.owed.remove(first));
-        (oldest.map(|owed| owed.1), self.owed.iter().any(|owed| owed.0 == subflow))
+    /// Takes out the oldest ACK that a subflow owes.
+    pub(super) fn take_owed_ack(&mut self, subflow: SubflowId) -> Option<OwedAck> {
+        let first = self.owed.iter().position(|owed| owed.0 == subflow)?;
+        let (_, ack) = self.owed.remove(first)?;
+        Some(OwedAck { ack, more: self.owed.iter().any(|owed| owed.0 == subflow) })
     }
 
     /// The octet that is expected next.

@@ -73,8 +73,8 @@ impl Connection {
         }
     }
 
-    /// As long as data and window are ample: a choice that stands is followed until the chosen subflow's room is used up.
-    /// Returns whether nobody has room any more.
+    /// As long as data and window are ample: a choice that stands is followed until the chosen subflow's room is used
+    /// up. Returns whether no subflow has room any more.
     fn schedule_runs(&mut self) -> bool {
         while self.is_ample(0) {
             let Some(standing) = self.planner.standing() else { return false };
@@ -102,7 +102,7 @@ impl Connection {
         false
     }
 
-    /// Does the send queue become the same, and is nobody told of each?
+    /// Is the send queue the same after both, and is no event emitted for each?
     fn places_two_as_one(&self, at: usize, octets: u64) -> bool {
         let subflow = &self.subflows[at];
         !self.config.trace
@@ -202,7 +202,7 @@ impl Connection {
         }
     }
 
-    /// As the scheduler says, to whoever is next, before everything new. Is nothing left to be reinjected?
+    /// To the subflow that the scheduler names, before everything new. Is nothing left to be reinjected?
     fn reinject_in_turn(&mut self, now: Instant) -> bool {
         while let Some(sent) = self.sending.queue.reinjection() {
             let excluded = sent.excluded();
@@ -265,7 +265,7 @@ impl Connection {
         ready.min_by_key(|(_, view)| (view.backup, view.srtt)).map(|(at, _)| at)
     }
 
-    /// Is there anybody but those who carry it already? While nobody alive carries it, it must wait.
+    /// Is there a subflow beside those that carry it already? If none of these is alive, it must wait.
     fn may_be_placed(&self, sent: &Sent) -> bool {
         sent.carriers == 0 || self.non_carriers(sent).next().is_some()
     }

@@ -1,4 +1,4 @@
-//! The subflows of a connection: who lives, who may carry data.
+//! The subflows of a connection: which of them live, and which may carry data.
 
 use crate::id::SubflowId;
 use crate::send_queue::Slots;

@@ -27,9 +27,9 @@ pub(super) struct Timers {
     data: Instant,
     backoff: u32,
     progress: Instant,
-    /// Until when a DATA_ACK is waited for, where idle subflows rescue others; to be reckoned anew if it is out of date.
-    patience: Instant,
-    patience_stale: bool,
+    /// When an idle subflow carries the oldest data again, unless a DATA_ACK comes before; out of date if the flag says so.
+    idle_reinjection: Instant,
+    idle_reinjection_stale: bool,
     /// The scheduler wants to be asked again.
     scheduler: Instant,
     /// When the connection is over, unless another subflow comes up before.
@@ -45,8 +45,8 @@ impl Default for Timers {
             data: Instant::MAX,
             backoff: 0,
             progress: Instant::ZERO,
-            patience: Instant::ZERO,
-            patience_stale: true,
+            idle_reinjection: Instant::ZERO,
+            idle_reinjection_stale: true,
             scheduler: Instant::MAX,
             closing: None,
             slow: (Instant::MAX, TimerKind::Data),
@@ -60,7 +60,7 @@ impl Timers {
     pub(super) fn progress(&mut self, now: Instant) {
         self.progress = now;
         self.backoff = 0;
-        self.patience_stale = true;
+        self.idle_reinjection_stale = true;
     }
 
     /// A timer that seldom changes may have: that of a subflow, of an announced address, of the path manager, or of the
@@ -112,7 +112,8 @@ impl Connection {
         (first.0 != Instant::MAX).then_some(first)
     }
 
-    /// The time of [`Self::poll_timeout`]; [`Instant::MAX`] if there is none. Cheaper, since nobody asks for what.
+    /// The time of [`Self::poll_timeout`]; [`Instant::MAX`] if there is none. Cheaper, since the kind of timer is not
+    /// asked for.
     #[inline(always)]
     pub fn deadline(&self) -> Instant {
         let mut first = if self.timers.slow_stale { self.slow_timer().0 } else { self.timers.slow.0 };
@@ -202,7 +203,7 @@ impl Connection {
         self.third_ack_timeout(now, at);
     }
 
-    /// [`Self::after_input`] where it is rare: that function is large, and the way of every segment.
+    /// [`Self::after_input`], out of line: that function is large and inlined on the way of every segment.
     #[inline(never)]
     fn after_timeout(&mut self, now: Instant, at: usize) {
         self.after_input(now, at);
@@ -250,19 +251,19 @@ impl Connection {
     pub(super) fn arm_data_timer(&mut self, now: Instant) {
         if self.timers.data == Instant::MAX && self.sending.waits_for_peer() {
             self.timers.restart_data(now, self.data_period());
-            self.timers.patience_stale = true;
+            self.timers.idle_reinjection_stale = true;
         }
         let outstanding = self.sending.queue.una() < self.sending.queue.next();
-        if self.timers.patience_stale && outstanding && self.idle_subflows_rescue() {
-            self.renew_patience(now);
+        if self.timers.idle_reinjection_stale && outstanding && self.idle_subflows_reinject() {
+            self.renew_idle_reinjection(now);
         }
     }
 
     /// A DATA_ACK has come, or the wait for one begins.
-    fn renew_patience(&mut self, now: Instant) {
-        self.timers.patience_stale = false;
-        self.timers.patience = self.patience(now);
-        self.timers.data = self.timers.data.min(self.timers.patience);
+    fn renew_idle_reinjection(&mut self, now: Instant) {
+        self.timers.idle_reinjection_stale = false;
+        self.timers.idle_reinjection = self.idle_reinjection_due(now);
+        self.timers.data = self.timers.data.min(self.timers.idle_reinjection);
     }
 
     fn data_timeout(&mut self, now: Instant) {
@@ -270,9 +271,9 @@ impl Connection {
         if !self.sending.waits_for_peer() {
             return;
         }
-        let rescues = self.idle_subflows_rescue() && self.head_is_on_its_way();
-        let due = if rescues {
-            self.timers.patience
+        let reinjects = self.idle_subflows_reinject() && self.head_is_on_its_way();
+        let due = if reinjects {
+            self.timers.idle_reinjection
         } else {
             self.timers.progress.saturating_add(self.data_period())
         };
@@ -280,10 +281,10 @@ impl Connection {
             self.timers.data = due;
             return;
         }
-        if rescues {
-            self.rescue();
-            self.renew_patience(now);
-            self.timers.data = self.timers.patience;
+        if reinjects {
+            self.reinject_by_idle_subflow();
+            self.renew_idle_reinjection(now);
+            self.timers.data = self.timers.idle_reinjection;
             return self.planner.due.request_schedule();
         }
         self.timers.backoff += 1;
@@ -307,16 +308,16 @@ impl Connection {
         let carrier = &self.subflows[head.latest as usize];
         // Of a carrier that is gone, only its place is left, perhaps with another subflow in it.
         let carries = carrier.phase != Phase::Closed && head.carriers & carrier.bit() != 0;
-        // Perhaps only the DATA_ACK was lost: ask for it. A second copy on the same subflow would also look like new
-        // data to a peer to whom the options do not come through any more.
+        // Perhaps only the DATA_ACK was lost: ask for it. To a peer that gets no options any more, a second copy on the
+        // same subflow would look like new data.
         let at = head.latest as usize;
         let has_others = self.subflows.has_others(at);
-        let patience = if self.sending.split || has_others { PROBES_FIRST } else { PROBES_ALONE };
+        let most_probes = if self.sending.split || has_others { PROBES_FIRST } else { PROBES_ALONE };
         let enough = if has_others { PROBES_FIRST } else { PROBES_ALONE };
         if carries && carrier.optionless && self.timers.backoff > enough {
             // RFC 8684 §3.7: the path has begun to strip options, and nothing can be DATA_ACKed there.
             self.reset_subflow(now, at, ResetReason::Middlebox);
-        } else if carries && self.timers.backoff <= patience {
+        } else if carries && self.timers.backoff <= most_probes {
             // The answer will tell whether options come through.
             self.subflows[at].optionless = false;
             self.subflows[at].tcp.probe();
@@ -339,18 +340,18 @@ impl Connection {
     /// A timeout on a subflow: others may carry what it carried.
     pub(super) fn subflow_timed_out(&mut self, at: usize) {
         self.subflows[at].timed_out = true;
-        if self.rescues_at_timeouts() {
+        if self.reinjects_at_timeouts() {
             self.reinject_from(at);
         }
     }
 
     /// Is a timeout itself a reason to reinject?
-    fn rescues_at_timeouts(&self) -> bool {
+    fn reinjects_at_timeouts(&self) -> bool {
         let idle = self.config.reinject_after_timeout == ReinjectAfterTimeout::Idle;
         self.config.reinjection && self.mode == Mode::Multipath && !idle
     }
 
-    /// A subflow that had timed out is heard of again: it may rescue what others are stuck with.
+    /// A subflow that had timed out is heard of again: what other timed-out ones carry is reinjected there.
     pub(super) fn look_for_recovery(&mut self, at: usize) {
         if self.subflows[at].tcp.consecutive_timeouts() == 0 {
             self.subflows[at].timed_out = false;
@@ -360,7 +361,7 @@ impl Connection {
 
     /// A subflow has become able to carry data: what timed-out ones carry is reinjected there.
     pub(super) fn reinject_timed_out(&mut self) {
-        if !self.rescues_at_timeouts() {
+        if !self.reinjects_at_timeouts() {
             return;
         }
         for index in 0..self.subflows.live.len() {
@@ -389,7 +390,7 @@ impl Connection {
         if self.sending.window_left() > 0 {
             return;
         }
-        // On all of them: a path that died silently carries nothing that would show it.
+        // On all subflows: a dead path without data on its way would not be noticed.
         for at in self.subflows.open().collect::<Vec<_>>() {
             if self.subflows[at].optionless && self.timers.backoff > PROBES_ALONE {
                 // RFC 8684 §3.7: its answers have lost their options, and the window that they tell means nothing.

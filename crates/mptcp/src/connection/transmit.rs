@@ -48,7 +48,7 @@ impl Connection {
                     let id = subflow.id;
                     self.attach(octets, at as usize, segment);
                     if self.receiving.owes() {
-                        self.pay(at as usize, segment);
+                        self.put_owed_ack(at as usize, segment);
                     }
                     self.look_ahead(index);
                     return Some(id);
@@ -75,15 +75,15 @@ impl Connection {
         self.planner.due.is_anything()
     }
 
-    /// An ACK leaves: the oldest one that is owed, and the next one after it.
+    /// An ACK leaves: it is the oldest one that is owed. The next one follows it.
     #[cold]
-    fn pay(&mut self, at: usize, segment: &mut Segment) {
+    fn put_owed_ack(&mut self, at: usize, segment: &mut Segment) {
         if segment.payload.len > 0 || segment.flags != Flags::ACK {
             return;
         }
-        let (ack, more) = self.receiving.pay(self.subflows[at].id);
-        segment.ack = ack.unwrap_or(segment.ack);
-        if more {
+        let Some(owed) = self.receiving.take_owed_ack(self.subflows[at].id) else { return };
+        segment.ack = owed.ack;
+        if owed.more {
             self.subflows[at].request_ack();
         }
     }
@@ -103,14 +103,14 @@ impl Connection {
         self.keep_slow_timer();
     }
 
-    /// Tells what happened to a subflow that has nothing more to send. Returns whether it is over.
+    /// Emits the events of a subflow that has nothing more to send. Returns whether it is over.
     #[cold]
     fn has_ended(&mut self, now: Instant, at: usize) -> bool {
         self.collect_events(now, at);
         self.subflows[at].tcp.state() == State::Closed
     }
 
-    /// What was collected may have given others something to carry.
+    /// The events may have given other subflows something to carry.
     #[cold]
     fn transmit_after_events(
         &mut self,
@@ -199,7 +199,7 @@ impl Connection {
             mptcp.push(MptcpOption::Fail(*dsn));
         }
         let reason = subflow.reset.unwrap_or(ResetReason::Unspecified);
-        // T: what is short today may be there tomorrow.
+        // T: the shortage may pass.
         mptcp.push(MptcpOption::Reset { transient: reason == ResetReason::Resources, reason });
     }
 
@@ -210,7 +210,7 @@ impl Connection {
         if !self.agreement.confirmed && self.role == Role::Client && ssn == Ssn::new(1) {
             return self.attach_capable(segment, Some(octets));
         }
-        // Four octets more than were kept free: only when the segment leaves them.
+        // The mapping needs four octets more than were reserved. It is written only if the segment leaves them.
         let has_room = segment.payload.len + 4 <= subflow.tcp.smss();
         let mapping = self.mapping_of(octets, segment.payload, ssn);
         let receiving = &self.receiving;

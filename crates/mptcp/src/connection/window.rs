@@ -13,7 +13,7 @@ const INITIAL_AUTOTUNED: u64 = 65_535;
 /// The right edge, and the buffer that it comes from.
 #[derive(Clone, Debug)]
 pub(super) struct ReceiveWindow {
-    /// The peer may send everything before.
+    /// The first octet that the peer may not send.
     edge: u64,
     /// Octets the buffer holds now, and at most.
     limit: u64,
@@ -21,7 +21,7 @@ pub(super) struct ReceiveWindow {
     /// What waits behind a hole is taken from what is offered.
     charges_waiting: bool,
     autotuned: bool,
-    /// Largest that was read in one round-trip time.
+    /// The most octets that were read in one round-trip time.
     space: u64,
     copied: u64,
     since: Instant,

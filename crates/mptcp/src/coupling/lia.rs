@@ -26,7 +26,7 @@ fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         let rate = counted_window(flow) * per_rtt;
         sum += rate;
         let share = rate * per_rtt;
-        // A plain comparison: `max` would ask for numbers that are none.
+        // A plain comparison: `max` would also check for NaN.
         best = if share > best { share } else { best };
     }
     let own = &flows[index];
@@ -36,7 +36,7 @@ fn coupling(flows: &[SubflowView], index: usize, base: f64) -> Coupling {
     Coupling { increase, ssthresh_after_loss: halved(base) }
 }
 
-/// Is an increase so far below that of a flow by itself, which is smss / cwnd, that no division need tell?
+/// Is an increase so far below smss / cwnd, that of a flow by itself, that the comparison needs no division?
 fn is_far_below_alone(increase: f64, own: &SubflowView) -> bool {
     own.cwnd >= own.smss && increase * f64::from(own.cwnd) < 0.99 * f64::from(own.smss)
 }

@@ -39,7 +39,7 @@ pub(crate) trait CouplingRule: Default {
     const CONTROL: Control = Control::Coupled;
     /// Does [`Self::on_acked`] look at more of the views than at windows? Then all of them are brought up to date.
     const LOOKS_AFTER_ACK: bool = false;
-    /// Does the goodput guard reckon with it that the window of one subflow depends on the others?
+    /// Does the window of one subflow depend on the others? The goodput guard's model asks.
     const DEPENDS_ON_OTHERS: bool = true;
 
     /// Increase and decrease of `flows[index]` now. `base` segments are what the decrease is a share of.
@@ -53,7 +53,7 @@ pub(crate) trait CouplingRule: Default {
     /// `flows[index]` has entered fast recovery or had a timeout.
     fn on_loss(&mut self, _flows: &[SubflowView], _index: usize) {}
 
-    /// A place in the connection has another subflow.
+    /// Another subflow has this place from now on.
     fn forget(&mut self, _place: usize) {}
 }
 

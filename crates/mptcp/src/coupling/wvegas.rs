@@ -68,7 +68,7 @@ impl Flow {
 pub(super) struct Wvegas(PerPlace<Flow>);
 
 impl CouplingRule for Wvegas {
-    /// It keeps a queue on every path and thus fills each.
+    /// It keeps a queue on every path, so that each is full whatever the others carry.
     const DEPENDS_ON_OTHERS: bool = false;
     const LOOKS_AFTER_ACK: bool = true;
 

@@ -135,7 +135,7 @@ impl PathManagerRule for Kernel {
     }
 
     /// An endpoint's port takes the joins of those peers that know it by ADD_ADDR.
-    fn has_told_of(&self, local: SocketAddr) -> bool {
+    fn has_announced(&self, local: SocketAddr) -> bool {
         local.port() == self.initial.local.port() || self.by_port(local).is_some_and(|slot| slot.announced)
     }
 

@@ -1,11 +1,11 @@
-//! What a path manager is: what it hears of, what it answers, and what it says about joins.
+//! What a path manager is: the events that it gets, the actions that it returns, and which joins it admits.
 
 use crate::config::Config;
 use crate::id::{Path, Wanted};
 use ropewalk_units::Instant;
 use std::net::SocketAddr;
 
-/// What a path manager hears of.
+/// Events for a path manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// The connection is established and may be joined (RFC 8684 §3.2). Once.
@@ -141,8 +141,8 @@ pub(crate) trait PathManagerRule: Sized {
         true
     }
 
-    /// May the peer join there, as far as it was told?
-    fn has_told_of(&self, _local: SocketAddr) -> bool {
+    /// Does the peer know of this address by what it was sent, so that it may join there?
+    fn has_announced(&self, _local: SocketAddr) -> bool {
         true
     }
 
@@ -186,8 +186,8 @@ impl<R: PathManagerRule> PathManagerRule for Box<R> {
         (**self).listens_at(local)
     }
 
-    fn has_told_of(&self, local: SocketAddr) -> bool {
-        (**self).has_told_of(local)
+    fn has_announced(&self, local: SocketAddr) -> bool {
+        (**self).has_announced(local)
     }
 
     fn is_backup(&self, local: SocketAddr) -> bool {

@@ -26,7 +26,7 @@ use ropewalk_units::{Duration, Instant};
 const SAMPLE: Duration = Duration::from_millis(100);
 /// Between two verdicts.
 const VERDICT: Duration = Duration::from_millis(500);
-/// A set of paths is in force as long as this before what it yields is believed.
+/// A set of paths must be in force so long before its measured goodput counts.
 const SETTLING: Duration = Duration::from_millis(1500);
 /// A path that is in use comes under judgement when it has sent as many segments.
 const EVIDENCE: u64 = 60;
@@ -40,7 +40,7 @@ const RETURN_MARGIN: f64 = 1.02;
 /// Successful probes double up to this multiple of the configured size; rests after repeated exclusions too.
 const PROBE_DOUBLINGS: u32 = 3;
 const REST_DOUBLINGS: u32 = 5;
-/// A path in use as long as this is no longer punished for having been left out before.
+/// After so long in use, earlier exclusions of a path do not count any more.
 const REHABILITATED: Duration = Duration::from_secs(10);
 
 /// The scheduler's state.
@@ -182,7 +182,7 @@ impl Guard {
         rank(a).cmp(&rank(b))
     }
 
-    /// Every path in use is in trouble: the others are better than nothing.
+    /// Every path in use is in trouble: any other path with room carries the next segment.
     fn last_resort(&self, subflows: &[SubflowView], queue: &QueueView) -> Decision {
         let ready = candidates(subflows).filter(|s| s.has_room(queue.unsent));
         ready.min_by(|a, b| self.order(a, b)).map_or_else(

@@ -45,7 +45,7 @@ impl SchedulingRule for Linux {
         let Some(chosen) = self.least_linger(subflows) else {
             return Decision::wait("linux: no active subflow");
         };
-        // The kernel does not look for a second choice: with the quickest full, it waits.
+        // As the kernel: if the quickest subflow is full, nothing is sent on others.
         if !has_memory(chosen) {
             return Decision::wait("linux: the quickest subflow's send memory is full");
         }

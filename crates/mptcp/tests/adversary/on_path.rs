@@ -16,9 +16,7 @@ fn shoot(network: &mut Network<MptcpHost>, random: &mut Random, side: usize) -> 
     }
     let socket = random.below(sockets as u64) as usize;
     let victim = host.victim(socket, network.host(1 - side));
-    let ack = if random.one_in(2) { victim.snd_una } else { victim.snd_nxt };
-    let spread = random.pick(&[10, 3_000, 100_000, 1 << 31]);
-    let numbers = Numbers::Near { seq: victim.rcv_nxt, ack, spread };
+    let numbers = Numbers::near(&victim, random);
     let (path, knowledge) = (host.sockets[socket].path, host.sockets[socket].knowledge);
     let mut shot = segment(random, &Target { knowledge, numbers, multipath: true });
     if victim.opening == Opening::Synchronized && random.one_in(2) {

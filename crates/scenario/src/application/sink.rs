@@ -29,7 +29,7 @@ impl Sink {
         self.last_at = Some(now);
     }
 
-    /// The peer has said that no more comes.
+    /// The peer has ended the stream.
     pub fn finish(&mut self, now: Instant) {
         self.finished_at.get_or_insert(now);
     }

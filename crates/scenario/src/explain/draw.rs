@@ -125,7 +125,7 @@ fn directions(link: &WirePlan, margin: &str, text: &mut String) {
     }
 }
 
-/// What a bond is laid of, and how.
+/// The paths of a bond, and how it uses them.
 fn members(plan: &Plan, bond: &BondPlan, margin: &str, text: &mut String) {
     let scheduler = match bond.config.scheduler {
         SchedulerConfig::WeightedRoundRobin(_) => "weighted round robin",

@@ -41,7 +41,7 @@ fn links_at(plan: &Plan, node: usize) -> Vec<&str> {
     there.map(|link| link.name.as_str()).collect()
 }
 
-/// "Only one path is used": the commonest disappointment of Multipath TCP, and why.
+/// Only one path is used, which surprises newcomers to Multipath TCP: says why.
 fn one_path(plan: &Plan, connection: &ConnectionPlan) -> Option<String> {
     let ([path], Protocol::Mptcp(_)) = (connection.paths.as_slice(), &connection.protocol) else {
         return None;

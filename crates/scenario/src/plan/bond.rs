@@ -12,7 +12,8 @@ use crate::schema::quantity::Name;
 use ropewalk_bonding::{Config, DataHeader};
 use ropewalk_units::Duration;
 
-/// A bond is up for so long before its scenario begins, if the file says nothing else: on real lines nobody waits for it.
+/// A bond is up for so long before its scenario begins, if the file says nothing else, as a real one is up before its
+/// traffic.
 const RUN_UP: Duration = Duration::from_secs(5);
 /// Whatever is learnt without traffic is known by then; more would only take time.
 const LONGEST_RUN_UP: Duration = Duration::from_secs(60);

@@ -1,4 +1,4 @@
-//! The conductor: it calls the steps in their order. Each takes what those before it have returned.
+//! Makes the plan: calls the steps in their order. Each takes what those before it have returned.
 
 use super::context::Context;
 use super::route::{self, Topology};

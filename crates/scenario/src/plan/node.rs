@@ -33,7 +33,7 @@ pub(super) fn nodes(context: &Context<'_>) -> Vec<NodePlan> {
     nodes
 }
 
-/// A node of which nothing is said but its name.
+/// A node with its name, and everything else by default.
 fn plain(name: &str, kind: NodeKind) -> NodePlan {
     NodePlan {
         name: name.to_owned(),

@@ -1,4 +1,4 @@
-//! Queues: what cannot be.
+//! Checks of queues.
 
 use super::link::{At, Check};
 use crate::error::ScenarioError;

@@ -80,7 +80,6 @@ impl EventKinds {
     pub const ALL: Self = Self((1 << EventKind::EACH.len()) - 1);
 
     /// Is this kind wanted?
-    #[inline]
     pub const fn contains(self, kind: EventKind) -> bool {
         self.0 & 1 << kind as u32 != 0
     }

@@ -14,7 +14,7 @@ pub(crate) enum Way {
     PassesCapable,
 }
 
-/// What a host knows. As in Linux it is one thing for all ways: any connection may teach it.
+/// What a host knows. As in Linux, it holds for all ways, and any connection may change it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Blackhole {
     times: u32,

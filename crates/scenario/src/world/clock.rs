@@ -1,4 +1,4 @@
-//! The clock that a gateway's bonds read: everything that an endpoint is told, and all that it asks for, is on it.
+//! The clock that a gateway's bonds read: all times that an endpoint takes and returns are on it.
 
 use crate::plan::{ClockPlan, ClockStep};
 use ropewalk_units::{Duration, Instant};

@@ -15,7 +15,7 @@ fn mbps(octets: u64, time: Duration) -> f64 {
     if time.is_zero() { 0.0 } else { octets as f64 * 8e-6 / time.as_secs_f64() }
 }
 
-/// What a connection came to.
+/// The outcome of a connection.
 struct Result {
     bytes: u64,
     last_at: Option<Instant>,

@@ -172,7 +172,7 @@ impl StreamEndpoint {
 
     /// The same for a segment at a port of `ip mptcp endpoint`, which takes subflows of the connection and nothing else.
     #[cold]
-    pub(crate) fn handle_at_door(
+    pub(crate) fn handle_at_shared_port(
         &mut self,
         now: Instant,
         path: EndPath,
@@ -192,8 +192,8 @@ impl StreamEndpoint {
         Err(Unexpected(None))
     }
 
-    /// The ports of its host's endpoints.
-    pub(crate) fn doors(&self) -> impl Iterator<Item = u16> {
+    /// The ports of `ip mptcp endpoint` at which it may be joined.
+    pub(crate) fn shared_ports(&self) -> impl Iterator<Item = u16> {
         let kernel = match &*self.protocol {
             Protocol::Mptcp(config) => match &config.path_manager {
                 mptcp::PathManager::Kernel { client, server } => {

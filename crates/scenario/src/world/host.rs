@@ -1,12 +1,12 @@
-//! A host: interfaces, endpoints, and who gets which packet.
+//! A host: interfaces, endpoints, and which endpoint takes a packet.
 
 use super::addresses::{AddressBook, EndPath};
 use super::blackhole::Blackhole;
 use super::datagrams::UdpSender;
-use super::doors::{DOOR, Doors};
 use super::endpoint::{Interfaces, StreamEndpoint, Unexpected};
 use super::packet::{Body, Datagram, Packet};
 use super::ports::PortTable;
+use super::shared_ports::{SHARED, SharedPorts};
 use super::transport::Transport;
 use crate::application::{Datagrams, Received};
 use crate::plan::AddressIndex;
@@ -53,7 +53,7 @@ pub(crate) struct Host {
     interfaces: Interfaces,
     slots: Vec<Slot>,
     by_port: PortTable,
-    doors: Doors,
+    shared_ports: SharedPorts,
     blackhole: Blackhole,
     /// Packets for addresses that are not this host's.
     pub(crate) misrouted: u64,
@@ -67,7 +67,7 @@ impl Host {
             interfaces,
             slots: Vec::new(),
             by_port: PortTable::default(),
-            doors: Doors::default(),
+            shared_ports: SharedPorts::default(),
             blackhole: Blackhole::default(),
             misrouted: 0,
         }
@@ -93,8 +93,8 @@ impl Host {
             Endpoint::UdpReceiver(port, _) => *port,
         };
         if let Endpoint::Stream(endpoint) = &endpoint {
-            for door in endpoint.doors() {
-                self.doors.add(door, index);
+            for port in endpoint.shared_ports() {
+                self.shared_ports.add(port, index);
             }
         }
         self.slots.push(Slot { endpoint, armed: first });
@@ -104,7 +104,7 @@ impl Host {
 
     /// Keeps a port for endpoints that connections share.
     pub(crate) fn reserve(&mut self, port: u16) {
-        self.by_port.insert(port, DOOR);
+        self.by_port.insert(port, SHARED);
     }
 
     /// The endpoint with this index.
@@ -128,9 +128,9 @@ impl Host {
         self.by_port.free_from(first)
     }
 
-    /// Hears what an endpoint has to tell, opens the subflows that it wants, and sends what follows from it.
+    /// Notes what an endpoint has learnt of the way, opens the subflows that it wants, and sends what follows from it.
     #[cold]
-    fn attend(&mut self, context: &mut Context<'_, Packet>, index: u32) {
+    fn serve_endpoint(&mut self, context: &mut Context<'_, Packet>, index: u32) {
         if let Endpoint::Stream(endpoint) = &mut self.slots[index as usize].endpoint {
             if let Some(way) = endpoint.take_way() {
                 self.blackhole.learn(context.now(), way);
@@ -153,7 +153,7 @@ impl Host {
         let path = EndPath { local: packet.destination, remote: packet.source };
         let Some(Slot { endpoint: Endpoint::Stream(endpoint), armed }) = self.slots.get_mut(index as usize)
         else {
-            return self.knock(context, port, id, path);
+            return self.handle_at_shared_port(context, port, id, path);
         };
         if let Err(unexpected) = endpoint.handle_segment(now, path, segment, &mut self.interfaces) {
             return refuse(context, port, id, path, unexpected);
@@ -162,22 +162,30 @@ impl Host {
         let wants = endpoint.drive(context, &self.interfaces).0;
         arm(armed, endpoint.deadline(), context, index);
         if wants {
-            self.attend(context, index);
+            self.serve_endpoint(context, index);
         }
     }
 
-    /// A segment for a port that is not one connection's own: a door's, or nobody's.
+    /// A segment for a port that is not one connection's own: connections share it, or it is not open.
     #[cold]
-    fn knock(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId, path: EndPath) {
+    fn handle_at_shared_port(
+        &mut self,
+        context: &mut Context<'_, Packet>,
+        port: Port,
+        id: PacketId,
+        path: EndPath,
+    ) {
         let (now, packet) = (context.now(), context.packet(id));
         let Body::Tcp(segment) = &packet.body else { return };
         let (mut taken, mut why) = (None, Unexpected(None));
-        for index in self.doors.owner(path).into_iter().chain(self.doors.behind(path.local.port())) {
+        for index in
+            self.shared_ports.owner(path).into_iter().chain(self.shared_ports.listeners(path.local.port()))
+        {
             let Some(Slot { endpoint: Endpoint::Stream(endpoint), .. }) = self.slots.get_mut(index as usize)
             else {
                 continue;
             };
-            match endpoint.handle_at_door(now, path, segment, &mut self.interfaces) {
+            match endpoint.handle_at_shared_port(now, path, segment, &mut self.interfaces) {
                 Ok(()) => {
                     taken = Some(index);
                     break;
@@ -187,7 +195,7 @@ impl Host {
             }
         }
         let Some(index) = taken else { return refuse(context, port, id, path, why) };
-        self.doors.let_in(path, index);
+        self.shared_ports.bind(path, index);
         context.drop_packet(id);
         self.drive(context, index);
     }
@@ -251,7 +259,7 @@ impl Host {
         };
         arm(&mut slot.armed, slot.endpoint.deadline(), context, index);
         if wants {
-            self.attend(context, index);
+            self.serve_endpoint(context, index);
         }
     }
 }

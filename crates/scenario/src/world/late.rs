@@ -12,7 +12,7 @@ const LATE_TIMER: u32 = u32::MAX - 1;
 
 /// A node that can hear of a timer later than it was due.
 pub(crate) trait Punctual: Node<Packet = Packet> {
-    /// A timer was due at `due`, and the node hears of it now.
+    /// A timer was due at `due`; it reaches the node now.
     fn handle_timer_of(&mut self, context: &mut Context<'_, Packet>, token: u32, due: Instant);
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Late<N> {
     node: N,
     plan: JitterPlan,
     randomness: Stream,
-    /// What has arrived and was not heard of.
+    /// What has arrived and the node has not handled.
     waiting: VecDeque<(Port, PacketId)>,
     waiting_bytes: u64,
     /// When the node wakes up for them.

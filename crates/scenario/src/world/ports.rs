@@ -1,4 +1,4 @@
-//! Local ports: which endpoint has which, and which are free.
+//! Local ports: which endpoint has which port, and which ports are free.
 
 use super::packet::Socket;
 use ropewalk_units::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use crate::outcome::EventRow;
 use crate::plan::{EventKind, EventKinds};
-use ropewalk_bonding::{self as bonding, PathId, PathState, Reason};
+use ropewalk_bonding::{self as bonding, PathId, Reason};
 use ropewalk_mptcp::{self as mptcp, FallbackReason, SubflowCloseReason};
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
@@ -177,7 +177,7 @@ impl Trace {
         let of = |path: PathId, name| EventRow { subflow: Some(u32::from(path.0)), ..row(name) };
         let noted = match event {
             bonding::Event::PathStateChanged { path, from, to } => {
-                of(path, "path-state").because(format!("{} to {}", state(from), state(to)))
+                of(path, "path-state").because(format!("{} to {}", from.name(), to.name()))
             }
             bonding::Event::WeightChanged { path, from, to } => {
                 of(path, "weight").because(format!("{from} to {to}"))
@@ -197,7 +197,7 @@ impl Trace {
     }
 }
 
-/// Why a gateway sends a packet by a path.
+/// Why a gateway sends a packet by this path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
     /// For the first time: what the scheduler says.
@@ -219,14 +219,6 @@ const fn words(reason: Reason) -> &'static str {
         Reason::Home => "the flow's own path",
         Reason::Copies => "a copy goes on every path",
         Reason::Wait => "it waited for a path",
-    }
-}
-
-const fn state(state: PathState) -> &'static str {
-    match state {
-        PathState::Up => "up",
-        PathState::Suspected => "suspected",
-        PathState::Down => "down",
     }
 }
 

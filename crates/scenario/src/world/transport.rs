@@ -1,4 +1,4 @@
-//! The transports of an endpoint behind one face: a TCP connection, or a Multipath TCP connection.
+//! The transport of an endpoint: a TCP connection, or a Multipath TCP connection.
 
 use super::blackhole::Way;
 use super::packet::Socket;

@@ -158,6 +158,7 @@ fn datagrams_between_a_kernel_and_a_simulated_host_are_refused_at_their_protocol
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn impossible_values() {
     check(&[
         (
@@ -292,6 +293,7 @@ fn impossible_values() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn names_and_routes() {
     check(&[
         (
@@ -689,6 +691,7 @@ proptest! {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn mistakes_in_endpoints_and_limits_are_marked() {
     let line = "application = { kind = \"bulk\", bytes = \"1 MB\" }";
     let keys = |keys: &str| format!("mptcp = {{ path_manager = \"kernel\", {keys} }}");

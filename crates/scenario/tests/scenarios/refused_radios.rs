@@ -105,6 +105,7 @@ fn a_network_without_a_station_is_refused_whole() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn routes_that_cannot_be() {
     let find = |rest: &str| ROW.replace("via = [\"r\"]\nchannel = 1", rest);
     refuses(

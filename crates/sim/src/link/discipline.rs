@@ -1,4 +1,4 @@
-//! Queue disciplines: who waits, who goes next, who is dropped or marked.
+//! Queue disciplines: which packets wait, which goes next, which are dropped or marked.
 
 mod drop_tail;
 mod red;

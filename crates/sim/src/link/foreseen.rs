@@ -1,4 +1,4 @@
-//! A link that leaves nothing to chance: drop-tail, a constant rate, a constant delay, no loss.
+//! A link on which nothing is random: drop-tail, a constant rate, a constant delay, no loss.
 //!
 //! When a packet comes to it, its departure and its arrival are known. So a packet is stored once, with both times, and
 //! nothing has to happen at its departure. The link goes back to departures one by one before anything about it changes.

@@ -124,7 +124,7 @@ impl TraceClock {
     /// Uses opportunities from `at` on, the rest of a shared one first; returns the time of the last one used.
     fn departure(&mut self, at: Instant, bytes: u32) -> Instant {
         if self.at() < at {
-            // Opportunities that found nobody waiting are gone.
+            // Opportunities at which no packet waited are gone.
             self.seek(at.saturating_since(self.start).as_nanos().div_ceil(1_000_000));
         }
         let mut rest = bytes;

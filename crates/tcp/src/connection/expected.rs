@@ -1,7 +1,7 @@
 //! Header prediction (Van Jacobson, "4BSD TCP header prediction", Computer Communication Review 20:2, 1990): while data
 //! flows one way, nearly every segment is the next data at one end, and a plain acknowledgement of it at the other.
 //!
-//! Such a segment passes every stage of [`super::receive`], and few of them do anything. What they do stands here.
+//! For such a segment, few stages of [`super::receive`] do anything. This file does only that.
 
 use super::Connection;
 use crate::state::State;

@@ -2,8 +2,8 @@
 //!
 //! acceptable? ▸ rst ▸ syn ▸ ack valid? ║ ack ▸ window ▸ text ▸ fin
 //!
-//! At the double line an owner above decides what becomes of the segment: all before it only judges, all after it
-//! counts.
+//! The stages before the double line decide whether the segment is acceptable. Those after it change the connection.
+//! Between them an owner above may drop the segment.
 
 use super::Connection;
 use crate::handshake::Opening;
@@ -18,7 +18,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 /// Whether a segment goes on to the next stage of its judgement.
 type Stage = ControlFlow<Acceptance>;
 
-/// What [`Connection::judge`] says about a segment, and [`Connection::process`] then takes of it.
+/// What [`Connection::judge`] found of a segment: which parts of it [`Connection::process`] takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acceptance {
     /// Dropped, and answered where an answer is due: nothing that it says counts.

@@ -19,7 +19,7 @@ impl Connection {
         self.cx.state.is_synchronized() && self.cx.state != State::TimeWait
     }
 
-    /// The peer's clock as it was told last (TS.Recent, RFC 7323 §4.3), if the connection has timestamps.
+    /// The last timestamp of the peer (TS.Recent, RFC 7323 §4.3), if the connection has timestamps.
     pub fn recent_timestamp(&self) -> Option<u32> {
         self.cx.agreed.timestamps.then(|| self.receiver.recent_timestamp())
     }
@@ -50,8 +50,8 @@ impl Connection {
         self.sender.cwnd_space(&self.cx)
     }
 
-    /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, which share most of their reckoning: for a
-    /// scheduler that asks after every ACK.
+    /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, computed together, for a scheduler that
+    /// asks after every ACK.
     #[inline(always)]
     pub fn room(&self) -> Room {
         self.sender.room(&self.cx)

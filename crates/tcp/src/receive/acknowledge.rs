@@ -94,7 +94,7 @@ impl AckPolicy {
         self.urgency == Urgency::Pure
     }
 
-    /// Has something arrived that no ACK has told of?
+    /// Has data arrived that no ACK has acknowledged?
     pub(crate) fn is_pending(&self) -> bool {
         self.urgency != Urgency::None
     }

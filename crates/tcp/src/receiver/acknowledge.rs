@@ -53,7 +53,7 @@ impl Receiver {
         let acks = self.acks.clone();
         self.acknowledge(cx, segment, Outgoing::bare(nxt), smss);
         self.acks = acks;
-        // The same right edge of the window, seen from further back.
+        // The right edge of the window stays where it is, though the acknowledgement is an earlier one.
         let back = segment.ack.since(echoed.ack) >> self.window.scale();
         segment.window = segment.window.saturating_add(u16::try_from(back).unwrap_or(u16::MAX));
         segment.ack = echoed.ack;

@@ -23,8 +23,8 @@ impl Receiver {
         }
     }
 
-    /// RFC 8257 §3.2: ECN-Echo says what the last segment bore. When that changes, what came before is acknowledged
-    /// first, with the old echo; the change itself is told at once.
+    /// RFC 8257 §3.2: ECN-Echo repeats the mark of the last segment. When the mark changes, the segments before are
+    /// acknowledged first, with the old echo. Then the new mark is echoed at once.
     fn notice_mark(&mut self, cx: &mut Context, marked: bool) {
         if marked == self.echoes_congestion {
             return;

@@ -1,4 +1,4 @@
-//! The receiving half: what arrived, what the peer may still send, and when it is told.
+//! The receiving half: what arrived, what the peer may still send, and when ACKs leave.
 
 mod acknowledge;
 mod ecn;

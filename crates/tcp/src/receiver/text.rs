@@ -48,7 +48,7 @@ impl Receiver {
         self.grow_offer();
     }
 
-    /// The peer hears at once of a window that grows (Linux: `icsk_ack.quick`).
+    /// A window that grows is announced at once (Linux: `icsk_ack.quick`).
     #[inline]
     fn grow_offer(&mut self) {
         if self.window.grow_offer(self.acks.segment_size(1)) {

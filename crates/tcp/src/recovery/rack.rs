@@ -1,6 +1,6 @@
 //! RACK: time-based loss detection (RFC 8985 §6), and its tail loss probe's memory (§7).
 
-use crate::send::{Delivery, SentQueue};
+use crate::send::{Delivery, Overdue, SentQueue};
 use ropewalk_units::{Duration, Instant, Mark, Seq};
 
 /// Recoveries for which a widened reordering window is kept (RFC 8985 §6.2 step 4).
@@ -95,13 +95,9 @@ impl Rack {
         self.rtt + self.reordering_window(queue, circumstances)
     }
 
-    /// RFC 8985 §6.2 step 5. Returns whether a loss was found and when to look again.
-    pub(crate) fn detect(
-        &self,
-        queue: &mut SentQueue,
-        circumstances: &Circumstances,
-    ) -> (bool, Option<Duration>) {
-        let Some(latest) = self.latest else { return (false, None) };
+    /// RFC 8985 §6.2 step 5.
+    pub(crate) fn detect(&self, queue: &mut SentQueue, circumstances: &Circumstances) -> Overdue {
+        let Some(latest) = self.latest else { return Overdue::default() };
         let wait = self.wait(queue, circumstances);
         queue.mark_overdue(circumstances.now, latest, wait)
     }

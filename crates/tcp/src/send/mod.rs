@@ -11,7 +11,7 @@ pub(crate) mod usage;
 pub(crate) use fin::Fin;
 pub(crate) use pace::{Pace, Path};
 pub(crate) use peer_window::PeerWindow;
-pub(crate) use queue::{Delivery, Keeps, SentQueue};
+pub(crate) use queue::{Delivery, Keeps, Overdue, SentQueue};
 pub(crate) use stream::SendStream;
 pub(crate) use timeouts::Timeouts;
 pub(crate) use usage::{Room, Usage};

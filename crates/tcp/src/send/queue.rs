@@ -9,6 +9,15 @@ use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 
+/// What RACK found (RFC 8985 §6.2 step 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Overdue {
+    /// Was a segment lost?
+    pub(crate) any: bool,
+    /// How long until the next one may be.
+    pub(crate) next: Option<Duration>,
+}
+
 /// What is known about a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Marks(u8);
@@ -214,7 +223,7 @@ pub(crate) struct SentQueue {
     keeps: Keeps,
 }
 
-/// What a queue writes down beside its segments, for who asks.
+/// What a queue records beside its segments, if the configuration needs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Keeps {
     /// Retransmissions in their order, for RACK.
@@ -664,29 +673,19 @@ impl SentQueue {
     }
 
     /// RFC 8985 §6.2 step 5 for all segments at once: whatever was sent before `latest` and is overdue at `now`
-    /// is lost. Returns whether any was, and how long until the next one may be.
-    pub(crate) fn mark_overdue(
-        &mut self,
-        now: Instant,
-        latest: (Instant, Seq),
-        wait: Duration,
-    ) -> (bool, Option<Duration>) {
-        let (first, first_wait) = self.mark_overdue_originals(now, latest, wait);
-        let (again, again_wait) = self.mark_overdue_retransmissions(now, latest, wait);
-        let next = match (first_wait, again_wait) {
+    /// is lost.
+    pub(crate) fn mark_overdue(&mut self, now: Instant, latest: (Instant, Seq), wait: Duration) -> Overdue {
+        let originals = self.mark_overdue_originals(now, latest, wait);
+        let retransmissions = self.mark_overdue_retransmissions(now, latest, wait);
+        let next = match (originals.next, retransmissions.next) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        (first || again, next)
+        Overdue { any: originals.any || retransmissions.any, next }
     }
 
     /// First transmissions are in order of time: each is judged once.
-    fn mark_overdue_originals(
-        &mut self,
-        now: Instant,
-        latest: (Instant, Seq),
-        wait: Duration,
-    ) -> (bool, Option<Duration>) {
+    fn mark_overdue_originals(&mut self, now: Instant, latest: (Instant, Seq), wait: Duration) -> Overdue {
         let mut any = false;
         let mut index = self.index_past(self.judged);
         while let Some(sent) = self.segments.get(index).copied() {
@@ -697,14 +696,14 @@ impl SentQueue {
                 }
                 let due = sent.sent_at + wait;
                 if due > now {
-                    return (any, Some(due - now));
+                    return Overdue { any, next: Some(due - now) };
                 }
                 any |= self.mark_lost(index);
             }
             self.judged = self.mark_of(sent.end());
             index += 1;
         }
-        (any, None)
+        Overdue { any, next: None }
     }
 
     /// Retransmissions, in the order in which they were sent.
@@ -713,7 +712,7 @@ impl SentQueue {
         now: Instant,
         latest: (Instant, Seq),
         wait: Duration,
-    ) -> (bool, Option<Duration>) {
+    ) -> Overdue {
         let mut any = false;
         while let Some((at, seq)) = self.retransmissions.front().copied() {
             let index = self.index_of(seq).filter(|index| {
@@ -725,13 +724,13 @@ impl SentQueue {
                     break;
                 }
                 if at + wait > now {
-                    return (any, Some(at + wait - now));
+                    return Overdue { any, next: Some(at + wait - now) };
                 }
                 any |= self.mark_lost(index);
             }
             self.retransmissions.pop_front();
         }
-        (any, None)
+        Overdue { any, next: None }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Timeouts and probes in a row, and when the peer is given up.
 
-/// What was sent in vain.
+/// Timeouts and probes since the peer last answered or acknowledged something.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timeouts {
     consecutive: u32,
-    /// How many of them prove nothing, for the peer's window was closed.
+    /// How many of them fell into a time of a closed window: they do not show that the peer is gone.
     excused: u32,
     /// Window probes without an answer.
     probes_unanswered: u32,

@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// After [`Self::on_ack`]: the model of the path hears of it, and the trace.
+    /// After [`Self::on_ack`]: updates the model of the path, and the trace.
     pub(crate) fn conclude_ack(&mut self, cx: &mut Context) {
         self.feed_model(cx);
         self.trace_window(cx);
@@ -82,7 +82,7 @@ impl Sender {
         segment.ack.before_eq(self.nxt) && segment.ack.after(self.una) && self.is_calm()
     }
 
-    /// What [`Self::on_ack`] and [`Self::conclude_ack`] come to for an ACK that [`Self::expects`] speaks of.
+    /// Does what [`Self::on_ack`] and [`Self::conclude_ack`] would, for an ACK that [`Self::expects`] accepts.
     #[inline(always)]
     pub(crate) fn on_expected_ack(&mut self, cx: &mut Context, segment: &Segment) {
         self.on_idle_ack(cx);
@@ -106,7 +106,7 @@ impl Sender {
             && !(cx.agreed.ecn && segment.flags.contains(Flags::ECE))
     }
 
-    /// What [`Self::on_any_ack`] comes to then.
+    /// Does what [`Self::on_any_ack`] would, for such an ACK.
     #[inline(always)]
     fn on_plain_ack(&mut self, cx: &mut Context, segment: &Segment) -> Progress {
         let Arrival { acked, oldest, newest } = self.queue.acknowledge_plain(segment.ack);

@@ -65,9 +65,9 @@ pub(crate) struct Sender {
     /// Only of a sender that paces.
     pace: Option<Box<Pace>>,
     recovery: Recovery,
-    /// Who says that segments are too long.
+    /// A router's message that segments are too long, while it waits for a timeout.
     doubted: Option<Box<path_mtu::Doubted>>,
-    /// Only of a path that carries less than the peer takes.
+    /// The MSS of a path that carries less than the peer takes, and until when it holds.
     narrow: Option<Box<path_mtu::Narrow>>,
 }
 
@@ -156,7 +156,7 @@ impl Sender {
         self.peer.follow(segment);
     }
 
-    /// The peer answers, but its owner says that the segment only signals.
+    /// A segment of the peer that, as the owner says, has nothing but signals of Multipath TCP.
     pub(crate) fn on_signal(&mut self) {
         self.timeouts.on_answer();
     }

@@ -1,4 +1,4 @@
-//! Pacing, and what a controller that models the path is told: of no cost to senders that have neither.
+//! Pacing, and the samples for a controller that models the path. They cost senders nothing that have neither.
 
 use super::Sender;
 use crate::config::WindowOwner;

@@ -52,7 +52,7 @@ impl Sender {
         TooBig::Obeyed
     }
 
-    /// RFC 5927 §7.2: a timeout speaks for a message that was doubted, if the segment has not been acknowledged since.
+    /// RFC 5927 §7.2: a timeout confirms a message that was doubted, unless the segment has been acknowledged since.
     pub(super) fn believe_after_timeout(&mut self, cx: &mut Context) {
         let waiting = self.doubted.take().filter(|doubted| doubted.at >= self.queue.una());
         if let Some(doubted) = waiting {

@@ -77,9 +77,9 @@ impl Sender {
     /// RFC 8985 §6.2 step 5, on ACKs and when the reordering timer fires.
     pub(super) fn run_rack(&mut self, cx: &Context) -> bool {
         let circumstances = self.circumstances(cx);
-        let (lost, wait) = self.recovery.rack.detect(&mut self.queue, &circumstances);
-        self.timers.set_reordering(cx.now, wait);
-        lost
+        let overdue = self.recovery.rack.detect(&mut self.queue, &circumstances);
+        self.timers.set_reordering(cx.now, overdue.next);
+        overdue.any
     }
 
     /// Is the retransmitted segment, or what duplicate ACKs point at, reason for fast recovery?
@@ -144,7 +144,7 @@ impl Sender {
         cx.event(Event::RecoveryEntered { recover: self.nxt });
     }
 
-    /// Do duplicate ACKs tell what has left the network? Where SACK is agreed its blocks do, also for a sender that looks for
+    /// Do duplicate ACKs say what has left the network? With SACK, its blocks say it, also for a sender that finds
     /// losses as NewReno does.
     fn counts_duplicates(&self, cx: &Context) -> bool {
         self.recovery.method == LossRecovery::NewReno && !cx.agreed.sack

@@ -32,8 +32,8 @@ impl Sender {
         self.paced_space(cx, space.saturating_sub(unsent))
     }
 
-    /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, which share most of their reckoning: for a
-    /// scheduler that asks after every ACK.
+    /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, computed together, for a scheduler that
+    /// asks after every ACK.
     pub(crate) fn room(&self, cx: &Context) -> Room {
         let plain = self.recovery.phase == Phase::Open
             && self.queue.is_plain()

@@ -1,4 +1,4 @@
-//! Recoveries that were not needed: the detectors at work, and the window's return.
+//! Recoveries that were not needed: runs the detectors, and restores the window.
 
 use super::Sender;
 use super::ack::{Ack, DuplicateReport};

@@ -126,7 +126,7 @@ impl Sender {
         }
         if self.recovery.rescue_due && self.queue.highest_sacked().is_some() {
             let index = self.queue.last_unsacked()?;
-            // What has not had the time to be acknowledged needs no rescue.
+            // A segment whose acknowledgement cannot have come yet is not sent again.
             let age = cx.now.saturating_since(self.queue.get(index)?.sent_at);
             if self.rtt.srtt().is_some_and(|srtt| age >= srtt) {
                 self.recovery.rescue_due = false;

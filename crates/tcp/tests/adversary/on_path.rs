@@ -25,9 +25,7 @@ fn life(seed: u64) -> u64 {
             let side = random.below(2) as usize;
             let host = network.host(side);
             let victim = host.victim(0, network.host(1 - side));
-            let ack = if random.one_in(2) { victim.snd_una } else { victim.snd_nxt };
-            let spread = random.pick(&[10, 3_000, 100_000, 1 << 31]);
-            let numbers = Numbers::Near { seq: victim.rcv_nxt, ack, spread };
+            let numbers = Numbers::near(&victim, &mut random);
             let target = Target { knowledge: host.knowledge(0), numbers, multipath: false };
             let shot = segment(&mut random, &target);
             injected[side] += u64::from(shot.payload.len);

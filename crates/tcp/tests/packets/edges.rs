@@ -97,11 +97,7 @@ fn a_timestamp_is_no_proof_after_24_days() {
 /// RFC 5681 §3.1 after a timeout that nothing went before, where Linux takes half of cwnd.
 #[test]
 fn a_timeout_by_itself_halves_the_window() {
-    let mut s = Script::established(Config { ssthresh_from_cwnd: true, ..plain() });
-    s.run("push 10000");
-    for first in (1..10_001).step_by(1000) {
-        s.run(&format!("> . {first}:{}", first + 1000));
-    }
+    let mut s = Script::ten_in_flight(Config { ssthresh_from_cwnd: true, ..plain() });
     s.run("+200 > . 1:1001");
     assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1000, 5000));
 }

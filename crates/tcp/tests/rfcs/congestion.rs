@@ -22,11 +22,7 @@ fn a_syn_lost_twice_leaves_one_segment() {
 
 #[test]
 fn fast_recovery_inflates_and_deflates() {
-    let mut s = Script::established(plain());
-    s.run("push 10000");
-    for n in 0..10 {
-        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
-    }
+    let mut s = Script::ten_in_flight(plain());
     s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n > nothing\n < . 1:1 ack 1\n > . 1:1001");
     assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd()), (5000, 8000));
     s.run("push 20000\n < . 1:1 ack 1\n < . 1:1 ack 1");
@@ -46,9 +42,7 @@ fn what_sack_blocks_tell_does_not_inflate_the_window_too() {
         ..sack()
     });
     s.run("push 40000");
-    for n in 0..10 {
-        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
-    }
+    s.expect_segments(10);
     s.run("+20 < . 1:1 ack 1 sack 1001-2001\n < . 1:1 ack 1 sack 1001-3001\n > nothing");
     s.run("< . 1:1 ack 1 sack 1001-4001\n > . 1:1001");
     assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd(), s.tcp.pipe()), (5000, 5000, 7000));

@@ -4,16 +4,6 @@ use crate::script::Script;
 use crate::script::configs::sack;
 use ropewalk_tcp::Config;
 
-/// Ten segments on their way.
-fn ten(config: Config) -> Script {
-    let mut s = Script::established(config);
-    s.run("push 10000");
-    for n in 0..10 {
-        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
-    }
-    s
-}
-
 #[test]
 fn no_blocks_without_permission() {
     let mut s = Script::connect(sack());
@@ -95,7 +85,7 @@ fn what_was_reported_is_kept_until_it_is_acknowledged() {
 
 #[test]
 fn holes_that_are_not_deemed_lost_are_repaired_when_there_is_nothing_else() {
-    let mut s = ten(sack());
+    let mut s = Script::ten_in_flight(sack());
     s.run(
         "
         +20 < . 1:1 ack 1 sack 1001-7001,8001-9001
@@ -130,7 +120,7 @@ fn progress_forgets_the_duplicates_before_it() {
 
 #[test]
 fn a_timeout_ends_recovery_and_none_begins_below_its_mark() {
-    let mut s = ten(sack());
+    let mut s = Script::ten_in_flight(sack());
     s.run(
         "
         +20 < . 1:1 ack 1 sack 1001-2001
@@ -160,7 +150,7 @@ fn a_timeout_ends_recovery_and_none_begins_below_its_mark() {
 
 #[test]
 fn after_a_timeout_what_was_reported_is_not_sent_again() {
-    let mut s = ten(sack());
+    let mut s = Script::ten_in_flight(sack());
     s.run(
         "
         +20 < . 1:1 ack 1 sack 3001-10001

@@ -113,20 +113,10 @@ fn every_round_trip_is_measured() {
     }
 }
 
-/// Ten segments on their way.
-fn ten(config: Config) -> Script {
-    let mut s = Script::established(config);
-    s.run("push 10000");
-    for n in 0..10 {
-        s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
-    }
-    s
-}
-
 /// RFC 5681 §3.1: of further timeouts of a segment only the first lowers ssthresh, though cwnd is one segment then.
 #[test]
 fn further_timeouts_leave_ssthresh_as_it_is() {
-    let mut s = ten(Config { ssthresh_from_cwnd: true, ..plain() });
+    let mut s = Script::ten_in_flight(Config { ssthresh_from_cwnd: true, ..plain() });
     s.run("+200 > . 1:1001");
     assert_eq!((s.tcp.cwnd(), s.tcp.ssthresh()), (1000, 5000));
     s.run("+400 > . 1:1001\n +800 > . 1:1001");
@@ -136,7 +126,7 @@ fn further_timeouts_leave_ssthresh_as_it_is() {
 /// As Linux: a fast recovery has reduced the window already, so that a timeout in its midst does not reduce it again.
 #[test]
 fn a_timeout_in_fast_recovery_does_not_lower_ssthresh_again() {
-    let mut s = ten(Config { ssthresh_from_cwnd: true, ..plain() });
+    let mut s = Script::ten_in_flight(Config { ssthresh_from_cwnd: true, ..plain() });
     s.run("+20 < . 1:1 ack 1\n < . 1:1 ack 1\n < . 1:1 ack 1\n > . 1:1001");
     assert_eq!(s.tcp.ssthresh(), 5000);
     s.run("+200 > . 1:1001");
@@ -146,7 +136,7 @@ fn a_timeout_in_fast_recovery_does_not_lower_ssthresh_again() {
 /// RFC 5681 §3.2, step 1: what limited transmit has sent beyond cwnd is no part of the flight that is halved.
 #[test]
 fn limited_transmit_does_not_raise_ssthresh() {
-    let mut s = ten(Config { limited_transmit: true, ..plain() });
+    let mut s = Script::ten_in_flight(Config { limited_transmit: true, ..plain() });
     s.run(
         "
         push 2000

@@ -69,6 +69,21 @@ impl Script {
         script
     }
 
+    /// Such an opener, with ten segments on their way.
+    pub(crate) fn ten_in_flight(config: Config) -> Self {
+        let mut script = Self::established(config);
+        script.run("push 10000");
+        script.expect_segments(10);
+        script
+    }
+
+    /// The first segments of 1000 octets, so many of them.
+    pub(crate) fn expect_segments(&mut self, count: u32) {
+        for n in 0..count {
+            self.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
+        }
+    }
+
     /// Runs the lines; panics at the first that does not hold.
     pub(crate) fn run(&mut self, lines: &str) {
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {

@@ -25,13 +25,6 @@ impl Packet for Parcel {
     fn is_data(&self) -> bool {
         true
     }
-    fn ecn_capable(&self) -> bool {
-        false
-    }
-    fn mark_ce(&mut self) {}
-    fn flow_hash(&self) -> u32 {
-        0
-    }
     fn duplicate(&self) -> Self {
         *self
     }

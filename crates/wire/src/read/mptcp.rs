@@ -258,13 +258,5 @@ fn read_short(kind: u8, low: u8, cursor: &mut Cursor<'_>) -> Result<Option<Mptcp
 
 /// RFC 8684 §3.6, table 3. A reason that the table lacks says no more than "unspecified".
 fn reason(code: u8) -> ResetReason {
-    match code {
-        1 => ResetReason::Mptcp,
-        2 => ResetReason::Resources,
-        3 => ResetReason::Prohibited,
-        4 => ResetReason::OutstandingData,
-        5 => ResetReason::Performance,
-        6 => ResetReason::Middlebox,
-        _ => ResetReason::Unspecified,
-    }
+    ResetReason::ALL.get(usize::from(code)).copied().unwrap_or(ResetReason::Unspecified)
 }

@@ -53,15 +53,7 @@ fn join() -> impl Strategy<Value = Join> {
 }
 
 fn reset() -> impl Strategy<Value = MptcpOption> {
-    let reason = prop::sample::select(vec![
-        ResetReason::Unspecified,
-        ResetReason::Mptcp,
-        ResetReason::Resources,
-        ResetReason::Prohibited,
-        ResetReason::OutstandingData,
-        ResetReason::Performance,
-        ResetReason::Middlebox,
-    ]);
+    let reason = prop::sample::select(&ResetReason::ALL[..]);
     (any::<bool>(), reason).prop_map(|(transient, reason)| MptcpOption::Reset { transient, reason })
 }
 

@@ -24,7 +24,7 @@ const LEAST_RTO: f64 = 0.2;
 /// One path.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct PathEstimate {
-    /// Left out, and no return before.
+    /// Left out until this time at least.
     pub(super) left_out: Option<Instant>,
     /// Copies that the current probe may still send.
     pub(super) probe_left: u32,

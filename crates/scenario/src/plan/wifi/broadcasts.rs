@@ -1,4 +1,4 @@
-//! What stations send to all that hear them.
+//! Broadcasts of stations.
 
 use super::{BroadcastPlan, WifiPlan};
 use crate::error::ScenarioError;

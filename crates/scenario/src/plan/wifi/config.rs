@@ -133,7 +133,7 @@ pub(super) fn propagation(
     Ok(propagation)
 }
 
-/// The network's words: what was expected stands behind the problem.
+/// A message of the network, followed by what it expected.
 pub(super) fn split(problem: &str) -> (&str, &str) {
     match problem.split_once("; ") {
         Some((message, expected)) => (message, expected.trim_start_matches("expected ")),

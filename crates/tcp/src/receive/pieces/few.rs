@@ -1,6 +1,6 @@
 //! Pieces in a sorted list, while what arrives touches its ends: there it costs no more than a few moves.
 //!
-//! Honest data arrive so, however many pieces there are: above all others, or at the hole.
+//! The data of an honest peer arrive there, however many pieces there are: above all others, or at the hole.
 
 use super::step::{continues, count};
 use ropewalk_wire::Payload;

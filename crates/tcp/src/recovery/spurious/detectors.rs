@@ -46,8 +46,8 @@ pub(crate) struct Detectors {
     pub(crate) eifel: Eifel,
     pub(crate) frto: Frto,
     pub(crate) dsack: Dsack,
-    /// What was on its way at the last undo ends here. To take judgements back looks at all of it, so that no other undo comes
-    /// before it is acknowledged: a hostile peer could ask for one with each ACK.
+    /// What was on its way at the last undo ends here. An undo walks the whole queue. So there is no other one before
+    /// this is acknowledged, or a hostile peer could cause one with each ACK.
     pub(crate) undone_up_to: Mark,
     pub(crate) door: Door,
     /// Before the reduction.

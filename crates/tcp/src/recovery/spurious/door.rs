@@ -1,8 +1,8 @@
-//! TCP-DOOR (Wang and Zhang, Improving TCP performance over mobile ad-hoc networks with out-of-order detection and response,
-//! MobiHoc 2002, §3): what arrives out of order tells of another route, and not of a full queue.
+//! TCP-DOOR (Wang and Zhang, Improving TCP performance over mobile ad-hoc networks with out-of-order detection and
+//! response, MobiHoc 2002, §3): out-of-order arrival is a sign of a new route, and not of congestion.
 //!
-//! There the receiver tells by a bit of its own. Here SACK and timestamps tell the sender: of a segment, sent once, that
-//! arrives below one that has arrived, and of an original that arrives after it was sent again.
+//! In the paper, the receiver reports it in an option of its own. Here the sender sees it by SACK and timestamps: a
+//! segment that was sent once arrives after a later one, or an original arrives after its retransmission was sent.
 
 use super::{Cause, Verdict};
 use ropewalk_units::{Duration, Instant};
@@ -10,9 +10,9 @@ use ropewalk_units::{Duration, Instant};
 /// How long out-of-order arrival counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DoorPeriods {
-    /// There T1: for so long congestion control is off.
+    /// T1 of the paper: for so long congestion control is off.
     pub(crate) quiet: Duration,
-    /// There T2: a reduction that is no older is taken back.
+    /// T2 of the paper: a reduction that is no older is taken back.
     pub(crate) young: Duration,
 }
 

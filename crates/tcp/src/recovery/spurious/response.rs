@@ -19,7 +19,7 @@ impl TimeoutMemory {
         rttvar: Duration,
         granularity: Duration,
     ) -> Self {
-        // ssthresh "arbitrarily high" stays so: the path was never found to be full.
+        // An ssthresh that is "arbitrarily high" stays so: no loss has lowered it.
         let srtt_prev = srtt.map(|srtt| srtt + granularity * 2);
         Self { pipe_prev: flight.max(ssthresh), srtt_prev, rttvar_prev: rttvar }
     }

@@ -131,10 +131,10 @@ fn overdue_originals_and_retransmissions_are_found_in_order_of_time() {
     queue.sack(&[(seq(3), seq(4))], &mut delivery(20));
     let latest = (at(3), seq(4));
     // Sent at 0, 1 and 2 ms; overdue 20 ms after.
-    assert!(queue.mark_overdue(at(20), latest, Duration::from_millis(20)).0);
+    assert!(queue.mark_overdue(at(20), latest, Duration::from_millis(20)).any);
     assert_eq!((queue.lost, queue.next_lost()), (LEN, Some(0)));
-    let (found, next) = queue.mark_overdue(at(20), latest, Duration::from_millis(20));
-    assert_eq!((found, next), (false, Some(Duration::from_millis(1))));
+    let overdue = queue.mark_overdue(at(20), latest, Duration::from_millis(20));
+    assert_eq!(overdue, Overdue { any: false, next: Some(Duration::from_millis(1)) });
     queue.mark_retransmitted(0, at(20));
     queue.mark_overdue(at(30), (at(25), seq(4)), Duration::from_millis(20));
     assert_eq!(queue.lost, 3 * LEN);

@@ -1,6 +1,6 @@
-//! Reinjection as Linux does it (`__mptcp_retrans`): no DATA_ACK has come for as long as the subflows' own timers run, so a
-//! subflow with nothing on its way carries the oldest octets. A subflow that stays silent becomes stale, and then everything
-//! is sent once more.
+//! Reinjection as Linux does it (`__mptcp_retrans`). No DATA_ACK has come for as long as the subflows' own timers run: a
+//! subflow with nothing on its way carries the oldest octets. A subflow that stays silent becomes stale. Then all octets that
+//! wait for a DATA_ACK are sent again.
 
 use super::{Connection, Reinjection};
 use crate::config::ReinjectAfterTimeout;
@@ -11,15 +11,15 @@ use ropewalk_units::{Duration, Instant};
 const WAIT_MIN: Duration = Duration::from_millis(200);
 
 impl Connection {
-    /// Are subflows rescued by those with nothing on their way?
-    pub(super) fn idle_subflows_rescue(&self) -> bool {
+    /// Do subflows with nothing on their way carry again what others have sent?
+    pub(super) fn idle_subflows_reinject(&self) -> bool {
         self.config.reinject_after_timeout == ReinjectAfterTimeout::Idle
             && self.config.reinjection
             && !self.is_plain()
     }
 
-    /// Until when a DATA_ACK is waited for: the subflows that are heard of look after their own data first.
-    pub(super) fn patience(&self, now: Instant) -> Instant {
+    /// Until when a DATA_ACK is waited for: subflows that are heard of repair their own losses first.
+    pub(super) fn idle_reinjection_due(&self, now: Instant) -> Instant {
         let heard = self.subflows.open().filter(|&at| self.subflows[at].silence.periods() == 0);
         let latest = heard.filter_map(|at| self.subflows[at].tcp.repair_deadline()).max();
         latest.filter(|&at| at > now).unwrap_or(now + WAIT_MIN)
@@ -34,8 +34,8 @@ impl Connection {
         })
     }
 
-    /// It has been waited in vain: looks who is silent, and has an idle subflow carry the oldest piece.
-    pub(super) fn rescue(&mut self) {
+    /// No DATA_ACK has come: looks which subflows are silent, and has an idle one carry the oldest piece.
+    pub(super) fn reinject_by_idle_subflow(&mut self) {
         let open = self.subflows.open().collect::<Vec<_>>();
         for &at in &open {
             if self.subflows[at].has_queue() {
@@ -48,25 +48,25 @@ impl Connection {
         }
     }
 
-    /// A subflow that has been silent for long becomes stale if another one can do its work.
+    /// A subflow that has been silent for long becomes stale if the peer is heard of on another one.
     fn look_for_staleness(&mut self, at: usize, open: &[usize]) {
         let most = self.config.stale_loss_cnt;
         let silence = &self.subflows[at].silence;
         if most == 0 || silence.is_stale() || silence.periods() <= most {
             return;
         }
-        let lively = |&&other: &&usize| {
+        let is_heard = |&&other: &&usize| {
             let silence = &self.subflows[other].silence;
             other != at && !silence.is_stale() && silence.periods() < (most - 1).max(1)
         };
-        if open.iter().any(|other| lively(&other)) {
+        if open.iter().any(|other| is_heard(&other)) {
             self.subflows[at].silence.make_stale();
             self.subflows[at].touch();
             self.sending.queue.requeue_everything();
         }
     }
 
-    /// The first subflow with nothing on its way; a backup only if nobody else makes any progress.
+    /// The first subflow with nothing on its way; a backup only if no other subflow makes any progress.
     fn idle_subflow(&self, open: &[usize]) -> Option<usize> {
         let is_idle = |&at: &usize| !self.subflows[at].has_queue();
         let is_backup = |&at: &usize| self.subflows[at].backup();
