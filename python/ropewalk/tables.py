@@ -63,6 +63,8 @@ def cells(columns: Iterable[Column], row: Mapping[str, Any]) -> list[Cell]:
 
 
 PERCENT: Final = 100.0
+LAST_BITS: Final = 1e-12
+"""Differences of values of this part of them come of rounding."""
 
 CONNECTIONS: Final = (
     Column("name", "connection"),
@@ -175,8 +177,13 @@ def cell(value: Cell) -> str:
         case Interval(n=0):
             return "-"
         case Interval():
-            return f"{number(value.mean)} ± {number(value.half_width)}" if value.known else number(value.mean)
+            return f"{number(value.mean)} ± {number(spread(value))}" if value.known else number(value.mean)
     return number(value)
+
+
+def spread(value: Interval) -> float:
+    """The number after ±; 0 if values differ by no more than their last bits."""
+    return value.half_width if value.half_width > LAST_BITS * abs(value.mean) else 0
 
 
 def number(value: float) -> str:

@@ -38,6 +38,7 @@ def test_cells() -> None:
     assert cell("text") == "text"
     assert cell(mean_interval([1.0, 2.0, 3.0])) == "2 ± 2.484"
     assert cell(mean_interval([2.5])) == "2.500"
+    assert cell(mean_interval([0.1 + 0.2, 0.3])) == "0.300 ± 0"
     assert cell(Interval(0, 0, 0, 0)) == "-"
 
 
