@@ -225,12 +225,13 @@ impl Change {
 }
 
 /// Asks for as long as nobody answers: at boot a line may come up later than the gateway.
+#[expect(clippy::disallowed_methods, reason = "nothing is at work yet that would wait for it")]
 fn ask_until_answered(name: &str) -> std::io::Result<Vec<SocketAddr>> {
     loop {
         match ask_system(name) {
             Ok(addresses) => return Ok(addresses),
             Err(error) => {
-                tracing::warn!(name, reason = %error, "the hub's name cannot be looked up; once more in 5 s")
+                tracing::warn!(name, reason = %error, "the hub's name cannot be looked up; once more in 5 s");
             }
         }
         std::thread::sleep(std::time::Duration::from_secs(5));
