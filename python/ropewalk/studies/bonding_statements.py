@@ -31,9 +31,9 @@ OSCILLATES: Final = Statement(
     claim="The larger k, the more the load swings between the lines",
     published="figure 3",
     measured="{swings} (standard deviation of LTE's throughput at constant demand, k {gains}, by T_dwd)",
-    reason="A step is the larger the larger k is. Judged for every T_dwd, by differences paired by seed: the largest k "
-    "is clearly above the smallest, and no k is clearly below the one before it. A weight that never has to move "
-    "does not swing.",
+    reason="A step is the larger the larger k is. Judged for every T_dwd, by differences paired by seed: the "
+    "largest k is clearly above the smallest, and no k is clearly below the one before it. A weight that never "
+    "has to move does not swing.",
 )
 
 CALMER: Final = Statement(
