@@ -102,6 +102,11 @@ class Layout:
     jitter: float = 0.0
     """How far a node of the grid may be from the middle of its cell, from 0 to 1 (the cell's border)."""
 
+    @property
+    def size_m(self) -> tuple[float, float]:
+        """Width and height, as the core reads them."""
+        return self.area_m if isinstance(self.area_m, tuple) else (self.area_m, self.area_m)
+
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
