@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ropewalk import _core
+from ropewalk import _core, partial
 from ropewalk.errors import RopewalkError, RunError, StoreError
 from ropewalk.progress import Finishing
 from ropewalk.store import damage, store_error
@@ -176,25 +176,19 @@ def carry_out(
 def perform(job: Job, interrupt: _core.Interrupt, reached: Reached | None = None) -> Finished:
     """Carry out one job on this thread; failures are returned, not raised."""
     files: list[Path] = []
-    beside = job.captures.with_name(f".{job.captures.name}.partial") if job.captures else None
     try:
-        if beside is not None:
-            shutil.rmtree(beside, ignore_errors=True)
-            beside.mkdir(parents=True)
-        capture = str(beside) if beside else None
-        outcome = _core.run(
-            job.source,
-            job.seed,
-            job.series,
-            capture,
-            interrupt,
-            capture_links=list(job.capture_links),
-            snap_length=job.snap_length,
-            progress=reached.core if reached is not None else None,
-        )
-        if beside is not None and job.captures is not None:
-            shutil.rmtree(job.captures, ignore_errors=True)
-            beside.rename(job.captures)
+        with _captures(job) as capture:
+            outcome = _core.run(
+                job.source,
+                job.seed,
+                job.series,
+                str(capture) if capture is not None else None,
+                interrupt,
+                capture_links=list(job.capture_links),
+                snap_length=job.snap_length,
+                progress=reached.core if reached is not None else None,
+            )
+        if job.captures is not None:
             files += sorted(job.captures.iterdir())
         if job.key is not None:
             files += map(Path, outcome.write(str(job.key.folder), job.key.stem))
@@ -204,7 +198,21 @@ def perform(job: Job, interrupt: _core.Interrupt, reached: Reached | None = None
         return Finished(job, error=store_error(job.key.folder if job.key else job.captures, error))
     except BaseException as error:  # noqa: BLE001 - a panic of the core must not leave the consumer waiting
         return Finished(job, error=RunError(f"{job.label}: the simulator failed: {error}"))
-    finally:
-        if beside is not None:
-            shutil.rmtree(beside, ignore_errors=True)
     return Finished(job, outcome if job.keep else None, tuple(files))
+
+
+@contextmanager
+def _captures(job: Job) -> Iterator[Path | None]:
+    """A folder for the captures that were asked for. It gets its place if the block ends well, else it goes."""
+    if job.captures is None:
+        yield None
+        return
+    beside = partial.beside(job.captures)
+    try:
+        beside.mkdir(parents=True)
+        with partial.locked(beside):
+            yield beside
+            shutil.rmtree(job.captures, ignore_errors=True)
+            beside.rename(job.captures)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)

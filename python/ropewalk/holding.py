@@ -8,6 +8,7 @@ import os
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final
 
+from ropewalk import partial
 from ropewalk.errors import StoreError
 
 if TYPE_CHECKING:
@@ -23,14 +24,18 @@ def held(folders: Iterable[Path]) -> Iterator[None]:
     """Hold these folders, which must exist, until the end of the block.
 
     The lock is the kernel's, on the folder itself. It ends with the process, however that ends, and leaves no file.
-    A file system without locks is used without: files appear whole or not at all there, too.
+    A file system without locks is used without: files appear whole or not at all there, too. What killed processes
+    have left goes, when the block begins and when it ends.
 
     Raises:
         StoreError: Another command holds one of them.
     """
+    chosen = sorted(set(folders))
     with ExitStack() as stack:
-        for folder in sorted(set(folders)):
+        for folder in chosen:
             stack.callback(os.close, _locked(folder))
+        stack.callback(partial.remove_left, chosen)
+        partial.remove_left(chosen)
         yield
 
 

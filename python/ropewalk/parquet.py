@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from ropewalk import partial
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,26 +58,42 @@ def octets(table: pl.DataFrame, metadata: dict[str, str] | None = None) -> bytes
 def place(content: bytes, file: Path) -> None:
     """Put a file in its place, whole.
 
-    A process that is killed meanwhile leaves nothing, where the file system has files without names.
+    Where the file system has files without names, a process that is killed meanwhile leaves nothing, unless it
+    replaces a file.
 
     Raises:
         OSError: What the file system says.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}-{threading.get_ident()}.partial")
+    beside = partial.beside(file)
     descriptor, is_nameless = _open(file.parent, beside)
     try:
         with os.fdopen(descriptor, "wb") as stream:
+            partial.lock(descriptor)
             stream.write(content)
             stream.flush()
             os.fsync(descriptor)
+            if is_nameless and _has_linked(descriptor, file):
+                return
             if is_nameless:
-                # With a descriptor `os.link` follows the symbolic link; the path is absolute.
-                own = f"/proc/self/fd/{descriptor}"
-                os.link(own, beside, src_dir_fd=descriptor, follow_symlinks=True)
-        beside.replace(file)
+                _link(descriptor, beside)
+            beside.replace(file)
     finally:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
+
+
+def _has_linked(descriptor: int, file: Path) -> bool:
+    """Give a file without a name its place, if the place is free."""
+    try:
+        _link(descriptor, file)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _link(descriptor: int, file: Path) -> None:
+    # With a descriptor `os.link` follows the symbolic link; the path is absolute.
+    os.link(f"/proc/self/fd/{descriptor}", file, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def _open(folder: Path, beside: Path) -> tuple[int, bool]:
@@ -85,5 +102,5 @@ def _open(folder: Path, beside: Path) -> tuple[int, bool]:
     if nameless is not None:
         with suppress(OSError):
             return os.open(folder, nameless | os.O_RDWR | os.O_CLOEXEC, _READABLE_BY_UMASK), True
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+    flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC
     return os.open(beside, flags, _READABLE_BY_UMASK), False

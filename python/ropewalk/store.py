@@ -9,13 +9,13 @@ There is no index beside the names: what a file name says, and the provenance in
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from ropewalk import partial
 from ropewalk.errors import StoreError
 
 if TYPE_CHECKING:
@@ -176,11 +176,13 @@ def whole(file: Path) -> Iterator[Path]:
     Raises:
         StoreError: It cannot be written.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}.partial")
+    beside = partial.beside(file)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        yield beside
-        beside.replace(file)
+        beside.touch()
+        with partial.locked(beside):
+            yield beside
+            beside.replace(file)
     except OSError as cause:
         raise store_error(file.parent, cause) from cause
     finally:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import ropewalk
-from ropewalk import StoreError, _core, holding
+from ropewalk import StoreError, _core, holding, partial
 from ropewalk.commands import app
 from ropewalk.source import resolve
 
@@ -79,3 +82,32 @@ def test_the_same_run_written_by_many_at_once_is_whole(two_paths: Path, tmp_path
         thread.join()
     assert failures == []
     assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_what_killed_processes_left_goes_and_nothing_else(tmp_path: Path) -> None:
+    written = partial.beside(tmp_path / "run.links.parquet")
+    written.write_text("of this process")
+    file, folder, new = (tmp_path / f".{name}.1-2.partial" for name in ("file", "folder", "new"))
+    file.write_text("of a dead process")
+    folder.mkdir()
+    (folder / "a.pcapng").touch()
+    # Its writer may not have come to lock it.
+    new.touch()
+    mine = tmp_path / ".mine.partial"
+    mine.write_text("of the user")
+    with partial.locked(written):
+        with holding.held([tmp_path]):
+            assert set(tmp_path.iterdir()) == {written, new, mine}
+        os.utime(new, (0, 0))
+        partial.remove_left([tmp_path])
+        assert set(tmp_path.iterdir()) == {written, mine}
+
+
+def test_a_process_killed_while_it_writes_leaves_nothing_for_long(tmp_path: Path) -> None:
+    program = "import os, signal, sys; from pathlib import Path; from ropewalk.store import whole\n"
+    program += "with whole(Path(sys.argv[1])) as beside:\n"
+    program += "    beside.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)"
+    subprocess.run([sys.executable, "-c", program, tmp_path / "table.parquet"], check=False)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".partial"]
+    with holding.held([tmp_path]):
+        assert not list(tmp_path.iterdir())
