@@ -21,17 +21,36 @@ pub(crate) struct Fault {
     path: Vec<String>,
     pub(super) message: String,
     pub(super) expected: String,
-    pub(super) suggestion: Option<String>,
+    pub(super) suggestion: Option<Box<str>>,
+    pub(crate) kind: FaultKind,
+}
+
+/// What is wrong at the end of a fault's path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FaultKind {
+    /// The value.
+    Value,
+    /// The key's name.
+    Key,
+    /// The key is missing.
+    Missing,
 }
 
 impl Fault {
     pub(crate) fn new(path: &str, message: impl Into<String>, expected: impl Into<String>) -> Self {
         let path = if path.is_empty() { Vec::new() } else { vec![path.to_owned()] };
-        Self { origin: None, path, message: message.into(), expected: expected.into(), suggestion: None }
+        Self {
+            origin: None,
+            path,
+            message: message.into(),
+            expected: expected.into(),
+            suggestion: None,
+            kind: FaultKind::Value,
+        }
     }
 
     pub(crate) fn suggest(mut self, suggestion: Option<String>) -> Self {
-        self.suggestion = suggestion;
+        self.suggestion = suggestion.map(Box::from);
         self
     }
 
@@ -91,12 +110,14 @@ impl de::Error for Fault {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::new("", format!("unknown key `{field}`"), one_of(expected.iter().copied()))
-            .suggest(suggest::nearest(field, expected.iter().copied()))
+        let fault = Self::new("", format!("unknown key `{field}`"), one_of(expected.iter().copied()))
+            .suggest(suggest::nearest(field, expected.iter().copied()));
+        Self { kind: FaultKind::Key, ..fault }
     }
 
     fn missing_field(field: &'static str) -> Self {
-        Self::new(field, format!("the key `{field}` is missing"), format!("a key `{field}`"))
+        let fault = Self::new(field, format!("the key `{field}` is missing"), format!("a key `{field}`"));
+        Self { kind: FaultKind::Missing, ..fault }
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod decode;
 mod edit;
-mod forget;
+mod mend;
 mod overrides;
 mod parse;
 mod words;
@@ -10,7 +10,7 @@ mod write;
 
 use crate::error::{Diagnostic, ScenarioError};
 use crate::suggest;
-pub(crate) use decode::Fault;
+pub(crate) use decode::{Fault, FaultKind};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use words::{one_of, segments};
@@ -63,20 +63,22 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads `source` and applies the overrides.
+    /// Reads `source` and applies the overrides. Those that cannot be applied are left out and told.
     pub(crate) fn read(
         source: &str,
         file: Option<String>,
         overrides: &[(String, String)],
-    ) -> Result<Self, ScenarioError> {
+    ) -> Result<(Self, Vec<ScenarioError>), ScenarioError> {
         let root = Node { value: Value::Table(Table::new()), origin: Origin::File(0..0) };
         let mut document = Self { root, source: source.to_owned(), file, overrides: overrides.to_vec() };
         document.root = parse::parse(source).map_err(|fault| document.error(fault))?;
+        let mut mistakes = Vec::new();
         for (index, (path, value)) in overrides.iter().enumerate() {
-            overrides::apply(&mut document.root, index, path, value)
-                .map_err(|fault| document.error(fault))?;
+            if let Err(fault) = overrides::apply(&mut document.root, index, path, value) {
+                mistakes.push(document.error(fault));
+            }
         }
-        Ok(document)
+        Ok((document, mistakes))
     }
 
     /// The entry at a dotted path (`links.b.changes[0].at`).
@@ -155,7 +157,7 @@ impl Document {
         let mut diagnostic = Diagnostic {
             file: self.file.clone(),
             key: fault.key(),
-            suggestion: fault.suggestion,
+            suggestion: fault.suggestion.map(String::from),
             message: fault.message,
             expected: fault.expected,
             ..Diagnostic::default()

@@ -1,6 +1,6 @@
 //! Bonds: two gateways, the member links between them, and how they are laid into one.
 
-use super::context::Context;
+use super::context::{Context, both, every};
 use super::route::Topology;
 use super::{
     Carrier, LinkIndex, LinkPlan, MOST_DSCP, NodeIndex, NodeKind, PathPlan, UDP_HEADER, WifiPlan, link,
@@ -47,13 +47,11 @@ pub(super) fn bonds(
 ) -> Result<Vec<LinkPlan>, ScenarioError> {
     let first = topology.links.len();
     let tables = context.file.bonds.iter().enumerate();
-    tables
-        .map(|(index, (name, table))| {
-            let name = name.as_str();
-            let draft = Draft { context, topology, wifi, table, name, base: format!("bonds.{name}") };
-            bond(&draft, first + index)
-        })
-        .collect()
+    every(tables.map(|(index, (name, table))| {
+        let name = name.as_str();
+        let draft = Draft { context, topology, wifi, table, name, base: format!("bonds.{name}") };
+        bond(&draft, first + index)
+    }))
 }
 
 fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> {
@@ -62,11 +60,13 @@ fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> 
         let message = format!("there is a link `{name}` already");
         return Err(context.misplaced(&draft.base, message, "a name of its own"));
     }
-    let ends = draft.ends()?;
-    let paths = draft.paths(ends)?;
+    let (paths, (config, classes)) = both(
+        draft.ends().and_then(|ends| Ok((ends, draft.paths(ends)?))),
+        both(config::config(context, &draft.base, table), draft.classes()),
+    )?;
+    let (ends, paths) = paths;
     let ways = paths.iter().flat_map(|path| path.forward.iter().chain(&path.backward));
     let mtu = ways.map(|&(link, _)| topology.links[link].mtu).min().unwrap_or(u32::from(u16::MAX));
-    let config = config::config(context, &draft.base, table)?;
     let run_up = draft.run_up(&config)?;
     let family = context.address_family();
     let room = mtu - family.header() - UDP_HEADER - DataHeader::LEN;
@@ -77,7 +77,7 @@ fn bond(draft: &Draft<'_>, index: LinkIndex) -> Result<LinkPlan, ScenarioError> 
         let expected = format!("members with an MTU of at least {}", least + mtu - room);
         return Err(context.misplaced(&draft.base, message, expected));
     }
-    let plan = BondPlan { paths, config, classes: draft.classes()?, run_up };
+    let plan = BondPlan { paths, config, classes, run_up };
     Ok(LinkPlan {
         name: name.to_owned(),
         ends,

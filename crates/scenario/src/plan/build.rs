@@ -11,18 +11,21 @@ const MOST_SAMPLES: u64 = 1_000_000;
 /// Checks everything and makes the plan.
 pub(crate) fn plan(context: &Context<'_>) -> Result<Plan, ScenarioError> {
     let settings = context.file.scenario.read();
-    context.needed(check_times(context, &settings))?;
+    if context.note(check_times(context, &settings)).is_none() && settings.duration.is_zero() {
+        // Everything would be after the end.
+        return Err(context.mistakes());
+    }
     let nodes = node::nodes(context);
-    let Some(mut links) = link::links(context, &nodes) else {
-        // Without the whole topology, only names can be looked at.
-        connection::check_ends(context, &Topology::new(nodes, Vec::new()));
-        context.settled()?;
-        unreachable!("a link without its ends is a mistake");
+    let links = link::links(context, &nodes);
+    let wifi = context.note(wifi::wifi(context, &nodes, context.file.links.len(), settings.seed));
+    let (Some(mut links), Some((wifi, routes))) = (links, wifi) else {
+        return Err(without_ways(context, &Topology::new(nodes, Vec::new())));
     };
-    let (wifi, routes) = context.needed(wifi::wifi(context, &nodes, links.len(), settings.seed))?;
     links.extend(routes);
     let mut topology = Topology::new(nodes, links);
-    let bonds = context.needed(bond::bonds(context, &topology, wifi.as_ref()))?;
+    let Some(bonds) = context.note(bond::bonds(context, &topology, wifi.as_ref())) else {
+        return Err(without_ways(context, &topology));
+    };
     if !bonds.is_empty() {
         let Topology { nodes, mut links, .. } = topology;
         links.extend(bonds);
@@ -30,14 +33,18 @@ pub(crate) fn plan(context: &Context<'_>) -> Result<Plan, ScenarioError> {
         context.needed(bond::routes::lay(context, &mut topology))?;
     }
     if context.note(route::static_routes(context, &mut topology)).is_none() {
-        // Whether a connection has a way may hang on the routes.
-        connection::check_ends(context, &topology);
-        context.settled()?;
+        return Err(without_ways(context, &topology));
     }
     let connections = connection::connections(context, &topology, settings.duration);
     context.settled()?;
     let Topology { nodes, links, routing, .. } = topology;
     Ok(Plan { settings, nodes, links, wifi: wifi.map(Box::new), routing, connections })
+}
+
+/// All mistakes, where one hides which ways there are: of connections, only the ends can be looked at.
+fn without_ways(context: &Context<'_>, topology: &Topology) -> ScenarioError {
+    connection::check_ends(context, topology);
+    context.mistakes()
 }
 
 fn check_times(context: &Context<'_>, settings: &Settings) -> Result<(), ScenarioError> {

@@ -1,7 +1,7 @@
 //! Connections: their paths, their transports, and their copies.
 
 use super::application::application;
-use super::context::{Context, Place};
+use super::context::{Context, Place, both};
 use super::protocol::{self, Layers};
 use super::route::{NoRoute, Topology};
 use super::{
@@ -69,7 +69,10 @@ impl Draft<'_> {
     fn build(&self, duration: Duration, all: &mut Vec<ConnectionPlan>) -> Result<(), ScenarioError> {
         let (source, destination) = self.ends()?;
         let name = self.keys.protocol;
-        let paths = self.paths(source, destination, name)?;
+        let (paths, (starts, ())) = both(
+            self.paths(source, destination, name),
+            both(self.starts(duration, all.len()), self.check_dscp()),
+        )?;
         let mtu = self.mtu(&paths);
         let ends = [source, destination];
         let layers = Layers::new(
@@ -80,8 +83,6 @@ impl Draft<'_> {
         let protocol = layers.protocol(name)?;
         let application = application(&self.place, self.table.application.as_ref(), &protocol, mtu)?;
         self.check_data(&application)?;
-        self.check_dscp()?;
-        let starts = self.starts(duration, all.len())?;
         let copies = starts.len();
         for (index, start) in starts.into_iter().enumerate() {
             let name =
@@ -127,8 +128,8 @@ impl Draft<'_> {
         }
         let find =
             |key: &str, name: &str| self.topology.named(self.context, &self.key(key), name, NodeKind::Host);
-        let source = find("from", self.table.from.as_str())?;
-        let destination = find("to", self.table.to.as_str())?;
+        let (source, destination) =
+            both(find("from", self.table.from.as_str()), find("to", self.table.to.as_str()))?;
         if source == destination {
             let message = format!("`{}` would talk to itself", self.table.to.as_str());
             return Err(self.place.wrong("to", message, "another host"));

@@ -25,15 +25,16 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Of a document and what it says.
+    /// Of a document and what it says. With `mistakes` that were found before, no plan comes out, but more of them may.
     pub(crate) fn new(
         document: &'a Document,
         file: &'a ScenarioFile,
         files: Files,
         stack: Option<Stack>,
         watch: Watch<'a>,
+        mistakes: Vec<ScenarioError>,
     ) -> Self {
-        Self { document, file, files, stack, watch, mistakes: RefCell::default() }
+        Self { document, file, files, stack, watch, mistakes: RefCell::new(mistakes) }
     }
 }
 
@@ -45,7 +46,12 @@ impl Context<'_> {
 
     /// The value, or all mistakes so far: nothing can go on without it.
     pub(super) fn needed<T>(&self, result: Result<T, ScenarioError>) -> Result<T, ScenarioError> {
-        self.note(result).ok_or_else(|| ScenarioError::all(self.mistakes.take()))
+        self.note(result).ok_or_else(|| self.mistakes())
+    }
+
+    /// All mistakes so far; there must be one.
+    pub(super) fn mistakes(&self) -> ScenarioError {
+        ScenarioError::all(self.mistakes.take())
     }
 
     /// All mistakes so far, if there are any.
@@ -117,6 +123,33 @@ impl Context<'_> {
             let message = format!("the file `{path}` cannot be read: {error}");
             self.wrong(key, message, format!("{what}, relative to the scenario file"))
         })
+    }
+}
+
+/// All values, or all mistakes.
+pub(super) fn every<T>(
+    results: impl IntoIterator<Item = Result<T, ScenarioError>>,
+) -> Result<Vec<T>, ScenarioError> {
+    let mut values = Vec::new();
+    let mut mistakes = Vec::new();
+    for result in results {
+        match result {
+            Ok(value) => values.push(value),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if mistakes.is_empty() { Ok(values) } else { Err(ScenarioError::all(mistakes)) }
+}
+
+/// Two values that do not hang on each other, or the mistakes of both.
+pub(super) fn both<A, B>(
+    one: Result<A, ScenarioError>,
+    other: Result<B, ScenarioError>,
+) -> Result<(A, B), ScenarioError> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(one), Err(other)) => Err(ScenarioError::all(vec![one, other])),
+        (Err(mistake), Ok(_)) | (Ok(_), Err(mistake)) => Err(mistake),
     }
 }
 

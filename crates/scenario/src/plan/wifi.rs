@@ -20,7 +20,7 @@ pub use mobility::MovementPlan;
 pub use routes::{Algorithm, FindMetric, FindPlan, WayPlan, WirelessRoutePlan};
 pub use stage::{BroadcastPort, Scene, Stage};
 
-use super::context::Context;
+use super::context::{Context, both, every};
 use super::{Carrier, LinkPlan, NodeIndex, NodePlan, link};
 use crate::error::ScenarioError;
 use crate::schema::quantity::Name;
@@ -89,13 +89,23 @@ pub(super) fn wifi(
         return Err(context.wrong("wifi.channels", "stations would have no radio", "at least one channel"));
     }
     let propagation = config::propagation(context, &mac, &mut keys)?;
-    check_interval(context, "update_interval", Some(keys.update_interval))?;
-    check_interval(context, "route_interval", keys.route_interval)?;
+    let intervals =
+        [("update_interval", Some(keys.update_interval)), ("route_interval", keys.route_interval)];
+    let (_, ((deployment, movement), (stations, rates))) = both(
+        every(intervals.map(|(key, given)| check_interval(context, key, given))),
+        both(
+            both(
+                deployment::deployment(context, table, nodes, &propagation, &mac),
+                mobility::movement(context, table),
+            ),
+            both(stations(context, table, &keys), own_rates(context, table, mac.standard)),
+        ),
+    )?;
     let mut plan = WifiPlan {
-        deployment: deployment::deployment(context, table, nodes, &propagation, &mac)?,
-        movement: mobility::movement(context, table)?,
-        stations: stations(context, table, &keys)?,
-        rates: own_rates(context, table, mac.standard)?,
+        deployment,
+        movement,
+        stations,
+        rates,
         routes: Vec::new(),
         errors: Vec::new(),
         broadcasts: Vec::new(),
@@ -108,12 +118,18 @@ pub(super) fn wifi(
         let expected = "tables `[wifi.stations.NAME]`, or `[wifi.deployment]`";
         return Err(context.misplaced("wifi", "this network has no station", expected));
     }
-    plan.routes = routes::routes(context, &plan, table, nodes)?;
-    plan.errors = errors::errors(context, &plan, table)?;
-    plan.broadcasts = broadcasts::broadcasts(context, &plan, table)?;
+    let (routes, (errors, broadcasts)) = both(
+        routes::routes(context, &plan, table, nodes),
+        both(errors::errors(context, &plan, table), broadcasts::broadcasts(context, &plan, table)),
+    )?;
+    plan = WifiPlan { routes, errors, broadcasts, ..plan };
+    let links = links(context, table, &plan, nodes, first)?;
+    if plan.deployment.is_some() {
+        // To draw stations may take minutes: too long if there is a mistake already.
+        context.settled()?;
+    }
     let stage = plan.stage(seed, &context.watch).map_err(|error| refused(context, error))?;
     plan.scene = stage.scene;
-    let links = links(context, table, &plan, nodes, first)?;
     Ok((Some(plan), links))
 }
 
@@ -145,8 +161,7 @@ fn stations(
     keys: &WifiKeys,
 ) -> Result<Vec<StationPlan>, ScenarioError> {
     let is_scripted = |name: &Name| table.movement.as_ref().is_some_and(|file| file.stations.contains(name));
-    let mut stations = Vec::new();
-    for (name, station) in &table.stations {
+    every(table.stations.iter().map(|(name, station)| {
         let key = |part: &str| format!("wifi.stations.{}.{part}", name.as_str());
         let plan = station.read(keys.channels.clone(), keys.mobility.clone());
         let is_moving = plan.mobility != MobilityPlan::None || is_scripted(name);
@@ -162,9 +177,8 @@ fn stations(
             let message = "the movement file says where it begins";
             return Err(context.misplaced(&key("position"), message, "no key `position` here"));
         }
-        stations.push(StationPlan { name: name.0.clone(), ..plan });
-    }
-    Ok(stations)
+        Ok(StationPlan { name: name.0.clone(), ..plan })
+    }))
 }
 
 /// The rates that stations have of their own.
@@ -173,14 +187,11 @@ fn own_rates(
     table: &WifiTable,
     standard: Standard,
 ) -> Result<Vec<(String, RateControl)>, ScenarioError> {
-    let mut rates = Vec::new();
-    for (name, station) in &table.stations {
-        if let Some(given) = station.data_rate {
-            let key = format!("wifi.stations.{}.data_rate", name.as_str());
-            rates.push((name.0.clone(), config::rate_control(context, &key, standard, given)?));
-        }
-    }
-    Ok(rates)
+    every(table.stations.iter().filter_map(|(name, station)| {
+        let key = format!("wifi.stations.{}.data_rate", name.as_str());
+        let control = config::rate_control(context, &key, standard, station.data_rate?);
+        Some(control.map(|control| (name.0.clone(), control)))
+    }))
 }
 
 fn links(
@@ -190,8 +201,7 @@ fn links(
     nodes: &[NodePlan],
     first: usize,
 ) -> Result<Vec<LinkPlan>, ScenarioError> {
-    let mut links = Vec::new();
-    for (index, (route, (name, given))) in plan.routes.iter().zip(&table.routes).enumerate() {
+    every(plan.routes.iter().zip(&table.routes).enumerate().map(|(index, (route, (name, given)))| {
         let base = format!("wifi.routes.{}", name.as_str());
         if context.file.links.contains_key(name) {
             let message = format!("there is a link `{}` already", name.as_str());
@@ -205,13 +215,12 @@ fn links(
             let expected = format!("at most {}", ropewalk_wifi::MAX_PACKET);
             return Err(context.wrong(&format!("{base}.mtu"), message, expected));
         }
-        links.push(LinkPlan {
+        Ok(LinkPlan {
             name: route.name.clone(),
             ends,
             addresses: context.address_family().of_link(first + index),
             mtu,
             carrier: Carrier::Wireless(index),
-        });
-    }
-    Ok(links)
+        })
+    }))
 }

@@ -116,3 +116,161 @@ fn suggestions_fit_the_key() {
         assert_eq!(error.suggestion.as_deref(), meant, "{key} = {value}");
     }
 }
+
+#[test]
+fn what_a_message_suggests_is_taken_for_what_was_meant() {
+    let found = keys(&[
+        ("rate = \"10 Mbit/s\"", "rat = \"10 mbps\"\nmtu = 10"),
+        ("at = \"2 s\"", "at = \"12 s\""),
+        ("to = \"b\"", "to = \"c\"\nprotocol = \"mptpc\""),
+    ]);
+    let wanted = [
+        "links.y.rat",
+        "links.y.rate",
+        "links.y.mtu",
+        "links.x.changes[0].at",
+        "connections.c.to",
+        "connections.c.protocol",
+    ];
+    assert_eq!(found, wanted, "and not that `rate` is missing");
+}
+
+#[test]
+fn shorthand_that_cannot_be_written_out_hides_nothing() {
+    let found = keys(&[
+        ("[hosts.b]", "[hosts.b]\n[hosts.d]\ncount = 0"),
+        ("at = \"2 s\"", "at = \"12 s\""),
+        ("rate = \"10 Mbit/s\"", "rate = \"fast\""),
+    ]);
+    assert_eq!(found, ["hosts.d.count", "links.y.rate", "links.x.changes[0].at"]);
+}
+
+#[test]
+fn all_overrides_that_are_wrong_are_told() {
+    let overrides = [("links.z.rate", "1 Mbit/s"), ("links.x.los", "3 %"), ("links.q.loss", "3 %")];
+    let error = mistake(TEXT, &overrides);
+    let found: Vec<&str> = error.mistakes().iter().map(|mistake| mistake.key.as_str()).collect();
+    assert_eq!(found, ["links.z.rate", "links.q.loss", "links.x.los"]);
+}
+
+/// Bonded lines, a mesh and two connections, with a place for every mistake of [`MISTAKES`].
+const WHOLE: &str = r#"
+[scenario]
+name = "whole"
+duration = "10 s"
+seed = 1
+[tcp]
+congestion_control = "cubic"
+[hosts.a]
+[hosts.b]
+[routers.g]
+[routers.h]
+[links.lan]
+between = ["a", "g"]
+rate = "1 Gbit/s"
+[links.dsl]
+between = ["g", "h"]
+rate = "16 Mbit/s"
+delay = "10 ms"
+[links.lte]
+between = ["g", "h"]
+rate = "50 Mbit/s"
+delay = "30 ms"
+changes = [{ at = "2 s", state = "down" }]
+[links.wan]
+between = ["h", "b"]
+rate = "1 Gbit/s"
+[bonds.pair]
+between = ["g", "h"]
+paths = ["dsl", "lte"]
+[wifi]
+standard = "802.11b"
+propagation = { model = "disk", reception = "25 m" }
+[wifi.stations.a]
+position = ["0 m", "0 m"]
+[wifi.stations.b]
+position = ["20 m", "0 m"]
+[wifi.routes.air]
+from = "a"
+to = "b"
+[connections.bulk]
+from = "a"
+to = "b"
+paths = ["lan"]
+[connections.voice]
+protocol = "udp"
+from = "b"
+to = "a"
+paths = ["wan"]
+application = { kind = "constant-rate", packet_size = "160 B", rate = "64 kbit/s" }
+"#;
+
+/// What is replaced, and by what that is wrong: keys, values, names, and what makes no sense together.
+const MISTAKES: &[(&str, &str)] = &[
+    ("duration = \"10 s\"", "duration = \"0 s\""),
+    ("duration = \"10 s\"", "duration = \"long\""),
+    ("seed = 1", "sed = 1"),
+    ("\"cubic\"", "\"cubik\""),
+    ("\"cubic\"", "\"what\""),
+    ("[hosts.a]", "[hosts.a]\nstack = \"bsd\""),
+    ("[routers.h]", "[routers.h]\ncount = 0"),
+    ("[links.lan]", "[links.lan]\nmtu = 10"),
+    ("between = [\"a\", \"g\"]", "between = [\"a\", \"a\"]"),
+    ("between = [\"a\", \"g\"]", "between = [\"a\", \"nobody\"]"),
+    ("between = [\"a\", \"g\"]", "betwen = [\"a\", \"g\"]"),
+    ("rate = \"16 Mbit/s\"", "rate = \"16 mbps\""),
+    ("rate = \"16 Mbit/s\"", "rate = \"fast\""),
+    ("rate = \"16 Mbit/s\"", "bandwidth = \"16 Mbit/s\""),
+    ("delay = \"30 ms\"", "dela = \"30\""),
+    ("at = \"2 s\"", "at = \"20 s\""),
+    ("\"down\"", "\"sideways\""),
+    ("paths = [\"dsl\", \"lte\"]", "paths = [\"dsl\", \"dsl\"]"),
+    ("paths = [\"dsl\", \"lte\"]", "paths = [\"dsl\", \"adsl\"]"),
+    ("paths = [\"dsl\", \"lte\"]", "paths = [\"dsl\", \"lte\"]\nscheduler = \"best\""),
+    ("standard = \"802.11b\"", "standard = \"z\""),
+    ("standard = \"802.11b\"", "standard = \"802.11b\"\nchannels = []"),
+    ("position = [\"0 m\", \"0 m\"]", "power = \"10 dBm\""),
+    ("[wifi.routes.air]\nfrom = \"a\"", "[wifi.routes.air]\nfrom = \"b\""),
+    ("[connections.bulk]\nfrom = \"a\"", "[connections.bulk]\nfrom = \"b\""),
+    ("[connections.bulk]\nfrom = \"a\"", "[connections.bulk]\nfrom = \"nobody\""),
+    ("paths = [\"lan\"]", "paths = [\"lam\"]"),
+    ("paths = [\"lan\"]", "paths = [\"dsl\"]"),
+    ("protocol = \"udp\"", "protocol = \"icmp\""),
+    ("packet_size = \"160 B\"", "packet_size = \"0 B\""),
+    ("rate = \"64 kbit/s\"", "rate = \"0 bit/s\""),
+];
+
+#[test]
+fn two_mistakes_bring_none_that_each_alone_does_not() {
+    let told = |text: &str| -> Vec<String> {
+        mistake(text, &[]).mistakes().iter().map(|mistake| mistake.message.clone()).collect()
+    };
+    if let Err(error) = ropewalk_scenario::load(WHOLE, None, &[]) {
+        panic!("without a mistake it is right: {error}");
+    }
+    let alone: Vec<Vec<String>> = MISTAKES
+        .iter()
+        .map(|&(from, to)| {
+            assert_eq!(WHOLE.matches(from).count(), 1, "{from}");
+            told(&WHOLE.replace(from, to))
+        })
+        .collect();
+    let (mut pairs, mut both) = (0, 0);
+    for (first, &(from, to)) in MISTAKES.iter().enumerate() {
+        for (second, &(other_from, other_to)) in MISTAKES.iter().enumerate().skip(first + 1) {
+            if from == other_from || from.contains(other_from) || other_from.contains(from) {
+                continue;
+            }
+            let found = told(&WHOLE.replace(from, to).replace(other_from, other_to));
+            let invented: Vec<&String> = found
+                .iter()
+                .filter(|message| !alone[first].contains(message) && !alone[second].contains(message))
+                .collect();
+            assert!(invented.is_empty(), "{to} and {other_to}: {invented:?}");
+            let tells = |mistakes: &[String]| mistakes.iter().any(|message| found.contains(message));
+            pairs += 1;
+            both += usize::from(tells(&alone[first]) && tells(&alone[second]));
+        }
+    }
+    assert!(both * 3 >= pairs * 2, "{both} of {pairs} pairs are told together");
+}

@@ -3,7 +3,7 @@
 use super::{BroadcastPlan, WifiPlan};
 use crate::error::ScenarioError;
 use crate::plan::UDP_HEADER;
-use crate::plan::context::Context;
+use crate::plan::context::{Context, every};
 use crate::schema::quantity::Name;
 use crate::schema::wifi::{BroadcastTable, WifiTable};
 use ropewalk_units::{Duration, Instant};
@@ -22,7 +22,7 @@ pub(super) fn broadcasts(
         return Err(context.wrong("wifi.broadcasts", message, format!("at most {MOST_BROADCASTS}")));
     }
     let tables = table.broadcasts.iter();
-    tables.map(|(name, table)| Draft { context, plan, table, name: name.as_str() }.broadcast()).collect()
+    every(tables.map(|(name, table)| Draft { context, plan, table, name: name.as_str() }.broadcast()))
 }
 
 struct Draft<'a> {

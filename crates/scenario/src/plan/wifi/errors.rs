@@ -2,7 +2,7 @@
 
 use super::WifiPlan;
 use crate::error::ScenarioError;
-use crate::plan::context::Context;
+use crate::plan::context::{Context, both, every};
 use crate::schema::wifi::{ErrorsTable, FrameLossTable, PerName, WifiTable};
 use ropewalk_units::{Duration, Probability};
 use ropewalk_wifi::errors::{ErrorModel, FrameErrors, GilbertElliott, HiddenMarkov, Step};
@@ -28,12 +28,11 @@ pub(super) fn errors(
     plan: &WifiPlan,
     table: &WifiTable,
 ) -> Result<Vec<ErrorPlan>, ScenarioError> {
-    let mut plans = Vec::new();
-    for (index, table) in table.errors.iter().enumerate() {
+    let plans = every(table.errors.iter().enumerate().map(|(index, table)| {
         let base = format!("wifi.errors[{index}]");
-        let channels = channels(context, plan, &base, table)?;
         let keys = table.read();
-        let model = model(context, &format!("{base}.loss"), &keys.loss)?;
+        let (channels, model) =
+            both(channels(context, plan, &base, table), model(context, &format!("{base}.loss"), &keys.loss))?;
         let errors = FrameErrors { model, above: keys.above };
         let one = |from: &str, to: &str| ErrorPlan {
             key: base.clone(),
@@ -42,10 +41,10 @@ pub(super) fn errors(
             channels: channels.clone(),
             errors: errors.clone(),
         };
-        plans.push(one(&keys.from, &keys.to));
-        plans.extend(keys.both_ways.then(|| one(&keys.to, &keys.from)));
-    }
-    Ok(plans)
+        let back = keys.both_ways.then(|| one(&keys.to, &keys.from));
+        Ok([Some(one(&keys.from, &keys.to)), back])
+    }))?;
+    Ok(plans.into_iter().flatten().flatten().collect())
 }
 
 fn channels(

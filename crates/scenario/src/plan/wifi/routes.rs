@@ -6,7 +6,7 @@ use super::WifiPlan;
 use super::error::WifiError;
 use crate::error::ScenarioError;
 use crate::plan::NodePlan;
-use crate::plan::context::Context;
+use crate::plan::context::{Context, both, every};
 use crate::schema::quantity::Name;
 use crate::schema::wifi::{AlgorithmName, FindKeys, MetricName, WifiTable, WirelessRouteTable};
 use ropewalk_routing::{Deployment, Disjoint, End, Graph, Metric, Nodes, Route, TieRule};
@@ -106,7 +106,7 @@ pub(super) fn routes(
     nodes: &[NodePlan],
 ) -> Result<Vec<WirelessRoutePlan>, ScenarioError> {
     let routes = table.routes.iter();
-    routes.map(|(name, table)| Draft { context, plan, nodes, table, name: name.as_str() }.route()).collect()
+    every(routes.map(|(name, table)| Draft { context, plan, nodes, table, name: name.as_str() }.route()))
 }
 
 struct Draft<'a> {
@@ -123,7 +123,7 @@ impl Draft<'_> {
     }
 
     fn route(&self) -> Result<WirelessRoutePlan, ScenarioError> {
-        let (from, to) = (self.end("from", &self.table.from)?, self.end("to", &self.table.to)?);
+        let (from, to) = both(self.end("from", &self.table.from), self.end("to", &self.table.to))?;
         if self.table.from == self.table.to {
             let message = format!("this route joins `{}` with itself", self.table.from.as_str());
             return Err(self.context.wrong(&self.key("to"), message, "two different stations"));
