@@ -59,7 +59,8 @@ def place(content: bytes, file: Path) -> None:
     """Put a file in its place, whole.
 
     Where the file system has files without names, a process that is killed meanwhile leaves nothing, unless it
-    replaces a file.
+    replaces a file. Nobody waits for the disk: a file that a loss of power has damaged is found when it is read, and its
+    run is made anew.
 
     Raises:
         OSError: What the file system says.
@@ -71,11 +72,13 @@ def place(content: bytes, file: Path) -> None:
             partial.lock(descriptor)
             stream.write(content)
             stream.flush()
-            os.fsync(descriptor)
             if is_nameless and _has_linked(descriptor, file):
                 return
             if is_nameless:
                 _link(descriptor, beside)
+            else:
+                # File systems of a network say only now that they are full.
+                os.fsync(descriptor)
             beside.replace(file)
     finally:
         with suppress(OSError):
