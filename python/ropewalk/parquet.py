@@ -59,7 +59,7 @@ def place(content: bytes, file: Path) -> None:
     """Put a file in its place, whole.
 
     Where the file system has files without names, a process that is killed meanwhile leaves nothing, unless it
-    replaces a file. Nobody waits for the disk: a file that a loss of power has damaged is found when it is read, and its
+    replaces a file. Nobody waits for the disk: what a loss of power has damaged is found when it is read, and its
     run is made anew.
 
     Raises:

@@ -2,8 +2,12 @@ from __future__ import annotations
 
 import os
 import pty
+import select
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -93,20 +97,24 @@ def test_several_runs_count_together_and_short_ones_say_nothing(monkeypatch: pyt
     ropewalk.run(TWO_PATHS, compare=False, progress=shown)
     assert shown.began == []
     monkeypatch.setattr(simulated, "PATIENCE_S", 0.0)
-    time = simulated.SimulatedTime(shown, "short", 0.5, 4)
+    passed = simulated.SimulatedTime(shown, "short", 0.5, 4)
     job = Job(Source(TWO_PATHS), 1, "one")
-    runs = [time.begin(job) for _ in range(3)]
+    runs = [passed.begin(job) for _ in range(3)]
     runs[0].told_s = 0.25
     runs[1].told_s = 7.0
-    time.end(runs[2])
-    time.look()
-    time.look()
+    passed.end(runs[2])
+    passed.look()
+    passed.look()
     assert shown.began == [(2000, "short, milliseconds simulated")]
     assert shown.steps == [250 + 500 + 500]
 
 
-def on_a_terminal(words: list[str | Path], term: str, folder: Path) -> str:
-    """What a command shows on a terminal of this kind on standard error."""
+QUIET_S = 8
+"""Longer than any command is silent that has something to show."""
+
+
+def on_a_terminal(words: list[str | Path], term: str, folder: Path, ends: Callable[[str], bool]) -> str:
+    """What a command shows on a terminal of this kind on standard error. It is stopped once that is enough."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "ropewalk", *words],
@@ -117,22 +125,25 @@ def on_a_terminal(words: list[str | Path], term: str, folder: Path) -> str:
     ) as process:
         os.close(theirs)
         seen = bytearray()
-        try:
-            while more := os.read(ours, 4096):
-                seen += more
-        except OSError:
-            pass  # so Linux says that nobody writes any more
-        os.close(ours)
-        assert process.wait(PATIENCE_S) == 0, seen
-    return seen.decode()
+        deadline = time.monotonic() + PATIENCE_S
+        while process.poll() is None and not ends(seen.decode(errors="replace")):
+            assert time.monotonic() < deadline, seen
+            if select.select([ours], [], [], 0.1)[0]:
+                seen += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 130, seen
+    os.close(ours)
+    return seen.decode(errors="replace")
 
 
 @pytest.mark.parametrize(("term", "has_bar"), [("xterm", True), ("dumb", False)])
 def test_a_long_run_has_a_bar_or_lines(tmp_path: Path, term: str, has_bar: bool) -> None:
     file = tmp_path / "s.toml"
-    file.write_text(TWO_PATHS.replace('"3 s"', '"20000 s"'), encoding="utf-8")
-    seen = on_a_terminal(["run", file, "--no-compare"], term, tmp_path)
-    assert "two-paths, seconds simulated" in seen
+    file.write_text(TWO_PATHS.replace('"3 s"', '"100000 s"'), encoding="utf-8")
+    shows = "two-paths, seconds simulated"
+    seen = on_a_terminal(["run", file, "--no-compare"], term, tmp_path, lambda seen: shows in seen)
     assert ("\x1b[" in seen) == has_bar, seen
-    quiet = on_a_terminal(["--quiet", "run", file, "--no-compare"], term, tmp_path)
+    until = time.monotonic() + QUIET_S
+    words: list[str | Path] = ["run", file, "--no-compare", "--quiet"]
+    quiet = on_a_terminal(words, term, tmp_path, lambda _: time.monotonic() > until)
     assert "simulated" not in quiet
