@@ -7,6 +7,7 @@
 mod failures;
 mod gre;
 mod interfaces;
+mod names;
 mod net;
 mod page;
 mod privileges;

@@ -103,14 +103,19 @@ impl Net {
     /// The site is told the hub's address on its first line by a name that is known in its namespace alone: `ip netns exec` puts
     /// the file in place of the machine's.
     pub(crate) fn name_hub(&self, name: &str) {
-        let folder = self.folder_of_namespace("site");
-        fs::create_dir_all(&folder).expect("a folder for a namespace");
-        fs::write(folder.join("hosts"), format!("192.0.1.1 {name}\n")).expect("a new file");
+        self.write_hosts(&format!("192.0.1.1 {name}\n"));
         let path = self.path("site.toml");
         let text = fs::read_to_string(&path).expect("it was written");
         let named = text.replace("192.0.1.1:4500", &format!("{name}:4500"));
         assert_ne!(text, named, "the site has a path to the hub's first address");
         fs::write(path, named).expect("it is this test's");
+    }
+
+    /// What the site's namespace knows of names. It sees a change at once.
+    pub(crate) fn write_hosts(&self, lines: &str) {
+        let folder = self.folder_of_namespace("site");
+        fs::create_dir_all(&folder).expect("a folder for a namespace");
+        fs::write(folder.join("hosts"), lines).expect("it is this test's");
     }
 
     /// Where `ip netns exec` looks for files of a namespace.
