@@ -199,6 +199,28 @@ def test_a_browser_draws_it_fetches_nothing_and_a_click_shows_a_reason(
 
 
 @needs_browser
+def test_what_two_runs_have_alike_stands_at_one_height(shown: view.Shown, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    other = EVENTS.replace('"mptcp"', '"tcp"').replace('paths = ["a", "b"]', 'paths = ["a"]')
+    assert other != EVENTS
+    view.write([shown, view.of_result(ropewalk.run(other, compare=False))], page)
+    tops = """(() => { const [left, right] = [...document.querySelectorAll("article.run")].map(box =>
+        new Map([...box.querySelectorAll(".panel:not([hidden])")].map(
+            panel => [kindOf(panel), Math.round(panel.getBoundingClientRect().top)])));
+        return [...left].filter(([kind]) => right.has(kind)).map(([kind, top]) => [kind, top, right.get(kind)]);
+        })()"""
+    with Browser(tmp_path) as browser:
+        browser.open(page)
+        heights = browser.evaluate(tops)
+        assert {"Network", "Time and sequence", "Windows", "Queues"} <= {kind for kind, _, _ in heights}
+        assert [kind for kind, left, right in heights if abs(left - right) > 1] == []
+        browser.evaluate("Chart.all[0].box.querySelector('.legend').remove()")
+        browser.evaluate("new Promise(done => setTimeout(done, 300))")
+        assert [kind for kind, left, right in browser.evaluate(tops) if abs(left - right) > 1] == []
+        assert browser.errors == []
+
+
+@needs_browser
 def test_on_a_phone_nothing_is_wider_than_the_window(shown: view.Shown, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     view.write([shown, shown], page)

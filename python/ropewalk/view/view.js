@@ -422,6 +422,39 @@ function eventPanel(run, box) {
   box.append(panel);
 }
 
+// ---- two runs side by side ----
+
+// What a panel shows, whatever the connection or bond is called.
+const kindOf = panel => panel.querySelector("h2").textContent.split(/ of | \[|,/)[0];
+
+// Panels that show the same begin at the same height.
+function align() {
+  const [left, right] = [...document.querySelectorAll("article.run")].map(
+    box => [...box.querySelectorAll(".panel")].filter(panel => !panel.hidden));
+  if (!right) return;
+  for (const panel of [...left, ...right]) panel.style.marginTop = "";
+  if (left[0].closest("article").offsetTop !== right[0].closest("article").offsetTop) return;
+  const top = panel => panel.getBoundingClientRect().top;
+  let next = 0;
+  for (const panel of left) {
+    const found = right.findIndex((other, k) => k >= next && kindOf(other) === kindOf(panel));
+    if (found < 0) continue;
+    const lower = top(right[found]) - top(panel);
+    (lower > 0 ? panel : right[found]).style.marginTop = Math.abs(lower) + "px";
+    next = found + 1;
+  }
+}
+
+function alignAlways() {
+  const sizes = new ResizeObserver(() => requestAnimationFrame(align));
+  const watch = () => document.querySelectorAll(".panel").forEach(panel => sizes.observe(panel));
+  // Another connection has other panels.
+  const changes = new MutationObserver(watch);
+  for (const holder of document.querySelectorAll("article.run > .run")) changes.observe(holder, { childList: true });
+  watch();
+  align();
+}
+
 // ---- the time ----
 
 let runs = [];
@@ -484,6 +517,7 @@ async function main() {
     else if (event.key === "0") { clampView(0, view.end); redraw(); }
     else if (event.key === " " && event.target.id !== "slider") { event.preventDefault(); play(); }
   });
+  if (runs.length === 2) alignAlways();
   addEventListener("resize", redraw);
   addEventListener("scroll", redraw, { passive: true });
   drawAll();
