@@ -28,6 +28,8 @@ struct Outcome {
     /// What bonds delivered over what they deliver as they are: the mean over their runs, and the least.
     mean: f64,
     least: f64,
+    /// The gate with the least.
+    at: &'static str,
 }
 
 /// Prints the table.
@@ -46,7 +48,11 @@ pub(crate) fn print(cases: &[Case]) {
     );
     println!("|---|---|---|---|---|---|---|---|");
     for (name, pair) in Tuning::names().zip(outcomes.chunks(2)) {
-        let shown = |own: &Outcome| format!("{} | {:.3} | {:.2}", own.missed, own.mean, own.least);
+        let least = |own: &Outcome| match own.least {
+            least if least < 0.995 => format!("{least:.2}, {}", own.at),
+            _ => "1.00".to_owned(),
+        };
+        let shown = |own: &Outcome| format!("{} | {:.3} | {}", own.missed, own.mean, least(own));
         let is = Tuning::default().show(name).unwrap_or_default();
         println!("| `{name}` | {is} | {} | {} |", shown(&pair[0]), shown(&pair[1]));
     }
@@ -54,7 +60,8 @@ pub(crate) fn print(cases: &[Case]) {
 
 /// The cases with this tuning. Runs without a bond are as usual.
 fn outcome(cases: &[Case], usual: &[Vec<Record>], tuning: &Tuning) -> Outcome {
-    let (mut missed, mut sum, mut count, mut least) = (0, 0.0, 0.0, f64::INFINITY);
+    let (mut missed, mut sum, mut count) = (0, 0.0, 0.0);
+    let mut least = (f64::INFINITY, "");
     for (case, usual) in cases.iter().zip(usual) {
         let runs = case.runs.iter().zip(usual);
         let records: Vec<Record> = runs
@@ -65,10 +72,13 @@ fn outcome(cases: &[Case], usual: &[Vec<Record>], tuning: &Tuning) -> Outcome {
             records.iter().zip(usual).zip(&case.runs).filter(|(_, run)| !run.is_bare).map(|both| both.0)
         {
             let ratio = own.inside_mbps() / usual.inside_mbps().max(1e-9);
-            (sum, count, least) = (sum + ratio, count + 1.0, least.min(ratio));
+            (sum, count) = (sum + ratio, count + 1.0);
+            if ratio < least.0 {
+                least = (ratio, case.gate);
+            }
         }
     }
-    Outcome { missed, mean: sum / f64::max(count, 1.0), least }
+    Outcome { missed, mean: sum / f64::max(count, 1.0), least: least.0, at: least.1 }
 }
 
 /// Works on several threads; results in the order of the settings.
