@@ -64,6 +64,13 @@ impl ScenarioError {
         Self(all)
     }
 
+    /// Does it say nothing that these do not?
+    pub(crate) fn is_in(&self, others: &[Self]) -> bool {
+        self.0
+            .iter()
+            .all(|own| others.iter().flat_map(|other| &other.0).any(|other| other.says_the_same(own)))
+    }
+
     /// All mistakes, in the order of the file; at least one.
     pub fn mistakes(&self) -> &[Diagnostic] {
         &self.0

@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Mistakes that one error tells at most.
 const MOST_MISTAKES: usize = 30;
 
+/// What is put right or taken out at most: copies of a table have its mistakes once more each.
+const MOST_MENDED: usize = 300;
+
 /// Parts whose tables have names.
 const NAMED: [&str; 5] = ["hosts", "routers", "links", "bonds", "connections"];
 
@@ -89,13 +92,18 @@ impl Reading {
             self.mended.insert(path.clone(), fault.kind);
         }
         if is_new {
-            self.mistakes.push(document.error(fault));
+            let mistake = document.error(fault);
+            if !mistake.is_in(&self.mistakes) {
+                self.mistakes.push(mistake);
+            }
         }
         if !is_mended {
             let gone = document.forget(&path).ok_or_else(|| self.all())?;
             self.forgotten.insert(gone);
         }
-        if self.mistakes.len() < MOST_MISTAKES { Ok(()) } else { Err(self.all()) }
+        let is_enough =
+            self.mistakes.len() >= MOST_MISTAKES || self.mended.len() + self.forgotten.len() >= MOST_MENDED;
+        if is_enough { Err(self.all()) } else { Ok(()) }
     }
 
     /// Has an earlier message told this, or does it only follow from what was put right? A `kind` that was guessed says

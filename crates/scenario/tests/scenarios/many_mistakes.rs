@@ -146,6 +146,16 @@ fn shorthand_that_cannot_be_written_out_hides_nothing() {
 }
 
 #[test]
+fn copies_of_a_table_hide_nothing() {
+    let found = keys(&[
+        ("[links.y]", "[links.y]\ncount = 100"),
+        ("rate = \"10 Mbit/s\"", "rat = \"10 Mbit/s\""),
+        ("to = \"b\"", "to = \"c\""),
+    ]);
+    assert_eq!(found, ["links.y-1.rat", "connections.c.to"]);
+}
+
+#[test]
 fn all_overrides_that_are_wrong_are_told() {
     let overrides = [("links.z.rate", "1 Mbit/s"), ("links.x.los", "3 %"), ("links.q.loss", "3 %")];
     let error = mistake(TEXT, &overrides);
