@@ -15,7 +15,6 @@ from ropewalk.studies import (
     bonding_beyond_cells,
     bonding_cells,
     bonding_claims,
-    bonding_measures,
     load,
 )
 from ropewalk.studies.bonding_measures import DOWN, Course, Measured, over_readings
@@ -256,4 +255,4 @@ def test_no_scheduler_sends_less_by_lte_than_the_least_possible(tmp_path: Path) 
     for scheduler in bonding_beyond_cells.SCHEDULERS:
         share = found.lte_share("udp", scheduler=scheduler).mean
         assert share >= found.least_share("udp", 5, scheduler=scheduler).mean > 10
-    assert pytest.approx(64 * 1444 / 1492) == bonding_measures.ROOM_MBPS
+    assert pytest.approx(64 * 1444 / 1492) == Measured(EXTENT).room_mbps

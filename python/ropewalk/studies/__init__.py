@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from ropewalk.studies.cells import Runner
 
-BY_NAME: Final[dict[str, str]] = {"linux": "ropewalk.studies.linux"}
+BY_NAME: Final[dict[str, str]] = {
+    "linux": "ropewalk.studies.linux",
+    "bonding-wire": "ropewalk.studies.bonding_wire",
+}
 """Those that need root and the time that they last: `all` leaves them out."""
 
 

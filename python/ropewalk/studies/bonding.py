@@ -16,7 +16,8 @@ from ropewalk.studies import bonding_beyond_cells as wider
 from ropewalk.studies import bonding_cells as made
 from ropewalk.studies import bonding_claims as stated
 from ropewalk.studies.bonding_beyond import Beyond
-from ropewalk.studies.bonding_measures import ROOM_MBPS, Measured
+from ropewalk.studies.bonding_charts import first_samples, lines_chart
+from ropewalk.studies.bonding_measures import Measured
 from ropewalk.studies.output import Output
 from ropewalk.tables import cell as text_of
 
@@ -187,7 +188,7 @@ class _Study(Output):
         lost = text_of(stated.ramp_loss(self.measured, PAPERS, gain, delay))
         published = made.PUBLISHED_LOSS[gain, delay]
         title = f"k {gain:g}, T_dwd {delay} ms\n{lost} % lost (published {published:g})"
-        return self._lines_chart("figure-3", title, f"ramp {PAPERS}", where, "", ideal=True)
+        return lines_chart(self.measured, "figure-3", title, f"ramp {PAPERS}", where, ideal=True)
 
     def _swings(self, reading: str) -> None:
         """What the claims about figure 3's courses are judged by, of every k and T_dwd."""
@@ -211,33 +212,7 @@ class _Study(Output):
         )
 
     def _samples(self, part: str, path: str | None, where: Where) -> pl.DataFrame:
-        """The first seed's samples."""
-        return self.measured.bond_series(part, path, {**where, "seed": self.measured.extent.seeds[0]})
-
-    def _lines_chart(  # noqa: PLR0913 - what the figures differ in
-        self,
-        stem: str,
-        title: str,
-        part: str,
-        where: Where,
-        caption: str,
-        *,
-        ideal: bool = False,
-        dsl: str = "dsl",
-    ) -> Chart:
-        lines = []
-        for label, path, column in (
-            ("offered", None, "sent_mbps"),
-            ("DSL", dsl, "received_mbps"),
-            ("LTE", "lte", "received_mbps"),
-        ):
-            rows = self._samples(part, path, where)
-            lines.append(Line(label, rows["time_s"].to_list(), rows[column].to_list(), markers=False))
-        if ideal:
-            offered = lines[0]
-            best = [min(value, ROOM_MBPS) for value in offered.y]
-            lines.append(Line("DSL, ideal", offered.x, best, dashed=True, markers=False))
-        return Chart(stem, title, "time (s)", "without tunnel headers (Mbit/s)", lines, caption=caption)
+        return first_samples(self.measured, part, path, where)
 
     # Figures 4 and 5.
 
@@ -252,13 +227,14 @@ class _Study(Output):
         took = ", ".join(_mean(times) for times in stated.moved_s(self.measured, PAPERS))
         back = _mean(stated.hand_back_s(self.measured, PAPERS))
         self.add(
-            self._lines_chart(
+            lines_chart(
+                self.measured,
                 "figure-5-throughput",
                 "Throughput of each line, several flows, each 100 ms",
                 "flows",
                 {"reading": PAPERS, "demand": made.TAKEN},
-                f"LTE carries nine tenths of the excess after {took} s, and none {back} s after the first flow's end "
-                "(means over the seeds).",
+                caption=f"LTE carries nine tenths of the excess after {took} s, and none {back} s after the first "
+                "flow's end (means over the seeds).",
             )
         )
         self._order()
@@ -383,12 +359,13 @@ class _Study(Output):
         first = self.measured.extent.seeds[0]
         for delay in made.FRIENDLY_DELAYS_MS:
             where: Where = {"decrement_ms": delay, "reading": PAPERS}
-            chart = self._lines_chart(
+            chart = lines_chart(
+                self.measured,
                 f"figure-6-dwd-{delay}",
                 f"UDP on each line and TCP on DSL: k = 1, T_dwd = {delay} ms",
                 "friendly",
                 where,
-                "UDP of 41.5 Mbit/s from 10 to 68.7 s, of 63 Mbit/s from 88.7 to 165.1 s; TCP throughout.",
+                caption="UDP of 41.5 Mbit/s from 10 to 68.7 s, of 63 Mbit/s from 88.7 to 165.1 s; TCP throughout.",
                 dsl="to-dslam",
             )
             rows = series.filter(connection="tcp", seed=first, **where)

@@ -9,7 +9,6 @@ from ropewalk.figures import Chart, Level, Line
 from ropewalk.statistics import mean_interval
 from ropewalk.studies import bonding_beyond_cells as made
 from ropewalk.studies.bonding_cells import DSL_MBPS
-from ropewalk.studies.bonding_measures import INNER
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
@@ -136,8 +135,8 @@ class Beyond:
         self.report.text(
             "Several lines must never be worse than the best of them. Benefit and harm: the 95 % interval of the "
             "difference, paired by seed, excludes zero. The best line alone has no tunnel, whose headers are "
-            f"{100 * (1 - INNER):.1f} % of a packet; the best line through the tunnel, a bond of that one path, "
-            "tells what of a harm is theirs."
+            f"{100 * (1 - self.measured.inner):.1f} % of a packet; the best line through the tunnel, a bond of "
+            "that one path, tells what of a harm is theirs."
         )
         self._verdicts("against the best line alone (Mbit/s)", made.BONDED, made.ALONE.values())
         self._verdicts(

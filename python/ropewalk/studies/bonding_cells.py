@@ -115,6 +115,8 @@ TUNNEL: Final = 48
 """Octets of the tunnel's headers: 20 of its own, 28 of UDP and IP."""
 PAYLOAD: Final = PACKET - 28 - TUNNEL
 """What is left after UDP and IP, and the tunnel."""
+SEALED: Final = TUNNEL + 32
+"""Octets of the headers of the daemon's tunnel, which seals each packet."""
 QUEUE_PACKETS: Final = 100
 """The queue before DSL, which the paper does not tell."""
 DSL_MBPS: Final = 64.0
@@ -165,17 +167,19 @@ FULL: Final = Extent(tuple(range(1, 11)), 30, 88)
 QUICK: Final = Extent((1, 2), 10, 30)
 
 
-def payload_rate(line_mbps: float) -> str:
-    """The payload rate of packets that take so much of a line."""
-    return f"{line_mbps * PAYLOAD / PACKET:.6f} Mbit/s"
+def payload_rate(line_mbps: float, tunnel: int = TUNNEL) -> str:
+    """The payload rate of packets that take so much of a line, of which the tunnel's headers are so many octets."""
+    return f"{line_mbps * (PACKET - 28 - tunnel) / PACKET:.6f} Mbit/s"
 
 
-def udp(mbps: float, start_s: float = 0, end_s: float | None = None, dscp: int = 0) -> dict[str, Any]:
-    """A flow of constant rate, as much as this on a line."""
+def udp(
+    mbps: float, start_s: float = 0, end_s: float | None = None, dscp: int = 0, tunnel: int = TUNNEL
+) -> dict[str, Any]:
+    """A flow of constant rate, as much as this on a line behind a tunnel with headers of so many octets."""
     application: dict[str, Any] = {
         "kind": "constant-rate",
-        "rate": payload_rate(mbps),
-        "packet_size": f"{PAYLOAD} B",
+        "rate": payload_rate(mbps, tunnel),
+        "packet_size": f"{PACKET - 28 - tunnel} B",
     }
     if end_s is not None:
         application["duration"] = f"{end_s - start_s:g} s"
@@ -189,7 +193,7 @@ def udp(mbps: float, start_s: float = 0, end_s: float | None = None, dscp: int =
     }
 
 
-def ramp() -> dict[str, Any]:
+def ramp(tunnel: int = TUNNEL) -> dict[str, Any]:
     """The demand of the paper's figure 3: 63 to 105 Mbit/s in 15 s, 10 s there, and back in 15 s.
 
     The rise multiplies by the same factor every 200 ms. The fall is logarithmic: fast at first, then slower.
@@ -199,9 +203,9 @@ def ramp() -> dict[str, Any]:
     fall = [105 - 42 * math.log1p((math.e - 1) * k / steps) for k in range(1, steps + 1)]
     changes = [(0.2 * k, rate) for k, rate in enumerate(rise, 1)]
     changes += [(25 + 0.2 * k, rate) for k, rate in enumerate(fall, 1) if k < steps]
-    flow = udp(63, 0, 40)
+    flow = udp(63, 0, 40, tunnel=tunnel)
     flow["application"]["changes"] = [
-        {"at": f"{at:.1f} s", "rate": payload_rate(rate)} for at, rate in changes
+        {"at": f"{at:.1f} s", "rate": payload_rate(rate, tunnel)} for at, rate in changes
     ]
     return flow
 
@@ -244,10 +248,10 @@ def source(text: str, overrides: dict[str, object]) -> Source:
     return Source(text, None, tuple((key, inline(value, key)) for key, value in overrides.items()))
 
 
-def ramp_cells(reading: str, queue_packets: int = QUEUE_PACKETS) -> list[Cell]:
+def ramp_cells(reading: str, queue_packets: int = QUEUE_PACKETS, tunnel: int = TUNNEL) -> list[Cell]:
     """Figure 3: every k and T_dwd."""
     common = {
-        "connections.video": ramp(),
+        "connections.video": ramp(tunnel),
         "scenario.duration": "41 s",
         "links.dsl.queue": f"{queue_packets} packets",
     }
@@ -306,7 +310,7 @@ def small_gain_cells() -> list[Cell]:
     ]
 
 
-def flows_cells() -> list[Cell]:
+def flows_cells(tunnel: int = TUNNEL) -> list[Cell]:
     """Figures 4 and 5: flows that start and stop, with the hand-back as printed and as slow as it was measured."""
     return [
         Cell(
@@ -315,7 +319,7 @@ def flows_cells() -> list[Cell]:
                 LINES,
                 {
                     **papers_bond(0.5, 250, 45, reading=reading),
-                    **{f"connections.flow{k}": udp(*flow) for k, flow in enumerate(demand, 1)},
+                    **{f"connections.flow{k}": udp(*flow, tunnel=tunnel) for k, flow in enumerate(demand, 1)},
                     "scenario.duration": "76 s",
                 },
             ),
@@ -336,7 +340,7 @@ def _tcp(start_s: float = 0) -> dict[str, Any]:
     }
 
 
-def friendly_cells() -> list[Cell]:
+def friendly_cells(tunnel: int = TUNNEL) -> list[Cell]:
     """Figure 6: TCP on the DSL line alone, and bonded UDP in two stretches."""
     return [
         Cell(
@@ -346,8 +350,8 @@ def friendly_cells() -> list[Cell]:
                 {
                     **papers_bond(1, delay, 50, "bond", reading),
                     "connections.tcp": _tcp(),
-                    "connections.first": udp(41.5, 10, 68.7),
-                    "connections.second": udp(63, 88.7, 165.1),
+                    "connections.first": udp(41.5, 10, 68.7, tunnel=tunnel),
+                    "connections.second": udp(63, 88.7, 165.1, tunnel=tunnel),
                 },
             ),
         )

@@ -12,7 +12,7 @@ from ropewalk.report import Verdict
 from ropewalk.statistics import Interval, mean_interval
 from ropewalk.studies import bonding_cells as made
 from ropewalk.studies import bonding_statements as said
-from ropewalk.studies.bonding_measures import INNER, ROOM_MBPS, over_readings
+from ropewalk.studies.bonding_measures import over_readings
 from ropewalk.tables import cell as text_of
 
 if TYPE_CHECKING:
@@ -183,7 +183,8 @@ def surpluses(measured: Measured, reading: str, gain: float, delay: int) -> list
     carried = measured.courses(part, "lte", "received_mbps", where)
     offered = measured.courses(part, None, "sent_mbps", where)
     return [
-        lte.mean(*FALL_S) - fmean(max(0.0, rate - ROOM_MBPS) for rate in demand.between(*FALL_S) or [0.0])
+        lte.mean(*FALL_S)
+        - fmean(max(0.0, rate - measured.room_mbps) for rate in demand.between(*FALL_S) or [0.0])
         for lte, demand in zip(carried, offered, strict=True)
     ]
 
@@ -229,7 +230,7 @@ def moved_s(measured: Measured, reading: str) -> list[list[float]]:
     constant = made.DEMAND[0][0]
     return [
         [
-            course.first(start, end, at_least=0.9 * ((constant + rate) - made.DSL_MBPS) * INNER)
+            course.first(start, end, at_least=0.9 * ((constant + rate) - made.DSL_MBPS) * measured.inner)
             for course in courses
         ]
         for rate, start, end in made.DEMAND[1:]

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from ropewalk.studies.cells import Results
 
 DOWN: Final = "hub->cpe"
-INNER: Final = (made.PACKET - made.TUNNEL) / made.PACKET
-"""What is left of an octet on a line without the tunnel's headers, as the tables of bonds count."""
-ROOM_MBPS: Final = made.DSL_MBPS * INNER
-"""What DSL carries at most, without the tunnel's headers."""
 
 Where = dict[str, str | float]
 
@@ -71,6 +67,18 @@ class Measured:
 
     extent: made.Extent
     results: dict[str, Results] = field(default_factory=dict)
+    tunnel: int = made.TUNNEL
+    """Octets of the tunnel's headers."""
+
+    @property
+    def inner(self) -> float:
+        """What is left of an octet on a line without the tunnel's headers, as the tables of bonds count."""
+        return (made.PACKET - self.tunnel) / made.PACKET
+
+    @property
+    def room_mbps(self) -> float:
+        """What DSL carries at most, without the tunnel's headers."""
+        return made.DSL_MBPS * self.inner
 
     def rows(self, part: str, table: Table, **where: str | float) -> pl.DataFrame:
         """Rows of a table."""
@@ -137,7 +145,7 @@ class Measured:
 
         A bound of `lte_share` from below: DSL was up for `dsl_s` seconds with traffic, and had a queue then.
         """
-        room = ROOM_MBPS * 1e6 / 8 * dsl_s + made.QUEUE_PACKETS * (made.PACKET - made.TUNNEL)
+        room = self.room_mbps * 1e6 / 8 * dsl_s + made.QUEUE_PACKETS * (made.PACKET - self.tunnel)
         delivered = self.of_bond(part, None, "received_bytes", **where)
         return mean_interval(100 * max(0.0, 1 - room / octets) for octets in delivered)
 
