@@ -6,6 +6,7 @@ use ropewalk_scenario::plan::{ConnectionPlan, Plan, Protocol};
 use ropewalk_tcp::CongestionControl;
 use ropewalk_units::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr};
@@ -17,6 +18,9 @@ const IPPROTO_MPTCP: i32 = 262;
 const FIRST_SERVER_PORT: u16 = 5001;
 /// First port of clients, likewise.
 const FIRST_CLIENT_PORT: u16 = 35_001;
+/// Octets of memory that datagrams may wait in for their receiver. A simulated one takes whatever comes; the kernel's 208 kB hold some
+/// ninety datagrams, fewer than a resequencer lets go at once.
+const WAITING: usize = 16 << 20;
 /// Who waits looks this often whether the run is over.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -120,6 +124,7 @@ impl<'a> Sockets<'a> {
     fn datagrams(&self, own: SocketAddr, peer: SocketAddr) -> io::Result<Stream> {
         let socket = Socket::new(self.domain(), Type::DGRAM, Some(socket2::Protocol::UDP))?;
         self.set_dscp(&socket)?;
+        set_socket_recv_buffer_size_force(&socket, WAITING)?;
         socket.bind(&SockAddr::from(own))?;
         socket.connect(&SockAddr::from(peer))?;
         Stream::new(socket, None)
