@@ -14,9 +14,12 @@ use std::ops::Deref;
 /// ```
 ///
 /// All mistakes that were found in one go are in it, in the order of the file: [`ScenarioError::mistakes`]. It dereferences
-/// to the first.
+/// to the first. Printed, it shows the first fifty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioError(Vec<Diagnostic>);
+
+/// Mistakes that are printed. A program that writes scenarios can make thousands of one kind.
+const SHOWN: usize = 50;
 
 /// The parts of a [`ScenarioError`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -89,11 +92,15 @@ impl std::error::Error for ScenarioError {}
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, mistake) in self.0.iter().enumerate() {
+        for (index, mistake) in self.0.iter().take(SHOWN).enumerate() {
             f.write_str(if index == 0 { "" } else { "\n\n" })?;
             fmt::Display::fmt(mistake, f)?;
         }
-        if self.0.len() > 1 { write!(f, "\n\n{} mistakes", self.0.len()) } else { Ok(()) }
+        match self.0.len() {
+            1 => Ok(()),
+            count if count <= SHOWN => write!(f, "\n\n{count} mistakes"),
+            count => write!(f, "\n\n{count} mistakes, of which the first {SHOWN} are shown"),
+        }
     }
 }
 
@@ -116,8 +123,9 @@ impl fmt::Display for Diagnostic {
 impl Diagnostic {
     /// The same place, and the same key or the same words: copies of one table, or both directions of one link.
     fn says_the_same(&self, other: &Self) -> bool {
-        let place = |one: &Self| (one.file.clone(), one.line, one.column, one.set.clone());
-        place(self) == place(other) && (self.key == other.key || self.message == other.message)
+        (self.line, self.column) == (other.line, other.column)
+            && (&self.file, &self.set) == (&other.file, &other.set)
+            && (self.key == other.key || self.message == other.message)
     }
 
     fn write_place(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

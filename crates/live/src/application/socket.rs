@@ -122,9 +122,8 @@ impl<'a> Sockets<'a> {
     }
 
     fn datagrams(&self, own: SocketAddr, peer: SocketAddr) -> io::Result<Stream> {
-        let socket = Socket::new(self.domain(), Type::DGRAM, Some(socket2::Protocol::UDP))?;
+        let socket = roomy(self.domain())?;
         self.set_dscp(&socket)?;
-        set_socket_recv_buffer_size_force(&socket, WAITING)?;
         socket.bind(&SockAddr::from(own))?;
         socket.connect(&SockAddr::from(peer))?;
         Stream::new(socket, None)
@@ -136,6 +135,13 @@ impl<'a> Sockets<'a> {
         socket.bind(&SockAddr::from(self.local))?;
         Ok(Client { socket, remote: self.remote })
     }
+}
+
+/// A socket in which datagrams may wait for their receiver.
+fn roomy(domain: Domain) -> io::Result<Socket> {
+    let socket = Socket::new(domain, Type::DGRAM, Some(socket2::Protocol::UDP))?;
+    set_socket_recv_buffer_size_force(&socket, WAITING)?;
+    Ok(socket)
 }
 
 /// Waits for a moment. What is there?
@@ -230,5 +236,30 @@ pub(super) fn again<T>(result: io::Result<T>) -> io::Result<Option<T>> {
             Ok(None)
         }
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::geteuid;
+
+    #[test]
+    fn a_thousand_datagrams_wait_for_their_receiver() {
+        if !geteuid().is_root() {
+            println!("skipped: the kernel gives so much memory to root alone");
+            return;
+        }
+        let [sender, receiver] =
+            [roomy(Domain::IPV4), roomy(Domain::IPV4)].map(|socket| socket.expect("a socket"));
+        receiver.bind(&SockAddr::from(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))).expect("a port");
+        receiver.set_nonblocking(true).expect("it is a socket");
+        sender.connect(&receiver.local_addr().expect("it is bound")).expect("it is there");
+        for _ in 0..1000 {
+            assert_eq!(sender.send(&[1; 1400]).expect("loopback takes it"), 1400);
+        }
+        let mut octets = [0; 1500];
+        let came = std::iter::from_fn(|| again((&receiver).read(&mut octets)).expect("it is open")).count();
+        assert_eq!(came, 1000);
     }
 }

@@ -84,6 +84,17 @@ fn many_are_printed_with_their_number() {
 }
 
 #[test]
+fn the_first_fifty_are_printed_and_all_are_kept() {
+    let links = (0..60).map(|k| format!("[links.x{k}]\nbetween = [\"a\", \"b\"]\nrat = \"1 Mbit/s\"\n"));
+    let text = format!("{TEXT}\n{}", links.collect::<String>());
+    let error = mistake(&text, &[]);
+    let printed = error.to_string();
+    assert_eq!(error.mistakes().len(), 60);
+    assert_eq!(printed.matches("unknown key `rat`").count(), 50);
+    assert!(printed.ends_with("\n\n60 mistakes, of which the first 50 are shown"), "{printed}");
+}
+
+#[test]
 fn a_change_after_the_end_is_refused_unless_the_run_was_shortened() {
     assert_eq!(keys(&[("at = \"2 s\"", "at = \"10 s\"")]), ["links.x.changes[0].at"]);
     assert!(ropewalk_scenario::load(TEXT, None, &[("scenario.duration".into(), "1 s".into())]).is_ok());
