@@ -44,7 +44,7 @@ test: test-rust test-python
 
 # Suites on this machine's kernel wait more than they compute. They run beside the others, which have what they leave of
 # the processors. What they said comes at the end.
-CARGO_TEST = PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked --workspace
+CARGO_TEST = env PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked --workspace
 KERNEL_SUITES := --test 'kernel-*'
 OTHER_SUITES := --lib --bins --test '[!k]*'
 test-rust: SHELL := bash
