@@ -132,8 +132,6 @@ pub struct PathCopa {
     delivered_at_judgement: u64,
     lost_in_round: u32,
     delivered_at_round: u64,
-    /// The greatest delivery rate of the round, whoever limited it (BBR.bw_latest).
-    latest_rate: f64,
     /// Below zero after a drain, until Copa's own queue has found its level.
     full_rounds: i32,
     /// Octets per second, averaged over reports.
@@ -162,7 +160,6 @@ impl PathCopa {
             delivered_at_judgement: 0,
             lost_in_round: 0,
             delivered_at_round: 0,
-            latest_rate: 0.0,
             full_rounds: 0,
             delivery_rate: 0.0,
             bandwidth: Largest::default(),
@@ -194,7 +191,6 @@ impl PathCopa {
         if rate.delivery_rate <= 0.0 {
             return;
         }
-        self.latest_rate = self.latest_rate.max(rate.delivery_rate);
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
         // What met a queue came as fast as the path goes, however little was sent.
         let is_limited =
@@ -292,16 +288,11 @@ impl PathCopa {
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
-        let latest = std::mem::take(&mut self.latest_rate);
         let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
         // In a round trip of few packets 2 % are lost by chance, if losses are at random.
         let overflow = lost >= bbr::FULL_LOSS_COUNT * self.window.smss
             && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
-        if self.is_starting() && overflow && latest > 0.0 && self.delays.base() > 0.0 {
-            // As BBR's Startup ends (BBRCheckStartupHighLoss), though no queue shows.
-            self.leave_start(now, latest);
-            self.held_until = now + bbr::PROBE_WAIT;
-        } else if matches!(self.mode, Mode::Default) {
+        if matches!(self.mode, Mode::Default) {
             if overflow && self.delays.queue() <= self.tuning.short_queue * self.own_queue() {
                 self.shrink_to_rate(now);
             }
