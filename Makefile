@@ -42,19 +42,8 @@ run: $(VENV)/.package
 
 test: test-rust test-python
 
-# Suites on this machine's kernel wait more than they compute. They run beside the others, which have what they leave of
-# the processors. What they said comes at the end.
-CARGO_TEST = env PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked --workspace
-KERNEL_SUITES := --test 'kernel-*'
-OTHER_SUITES := --lib --bins --test '[!k]*'
-test-rust: SHELL := bash
 test-rust: $(VENV)/pyvenv.cfg
-	cargo test --locked --workspace --no-run
-	@set -m; $(CARGO_TEST) $(KERNEL_SUITES) >target/kernel-suites.log 2>&1 & suites=$$!; set +m; \
-		trap 'kill -- -$$suites; exit 130' INT TERM; \
-		nice -n 19 $(CARGO_TEST) $(OTHER_SUITES); others=$$?; \
-		wait $$suites; failed=$$?; cat target/kernel-suites.log; exit $$(( others | failed ))
-	$(CARGO_TEST) --doc
+	PROPTEST_RNG_SEED=$(PROPTEST_RNG_SEED) cargo test --locked --workspace
 
 # Comparisons of bonds run the daemon.
 test-python: export ROPEWALK_GATEWAY = $(abspath target/debug/ropewalk-gateway)
@@ -83,7 +72,7 @@ gates:
 	cargo run --locked --release -p ropewalk-benches --bin gates -- second
 
 interop: $(VENV)/pyvenv.cfg
-	ROPEWALK_MEGABYTES=50 cargo test --locked --release -p ropewalk-live --test kernel-interop -- --nocapture
+	ROPEWALK_MEGABYTES=50 cargo test --locked --release -p ropewalk-live --test interop -- --nocapture
 
 stops: $(VENV)/.tools
 	$(BIN)/python benches/stops.py

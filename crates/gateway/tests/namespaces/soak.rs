@@ -1,5 +1,5 @@
 //! Lines that flap, processes that stand still or are killed, for as long as one likes:
-//! `ROPEWALK_SOAK_SECONDS=600 cargo test -p ropewalk-gateway --test kernel-namespaces soak`
+//! `ROPEWALK_SOAK_SECONDS=600 cargo test -p ropewalk-gateway --test namespaces soak`
 
 use crate::net::{Net, must, possible};
 use ropewalk_adversary::{Random, Source};
