@@ -48,7 +48,7 @@ test-rust: $(VENV)/pyvenv.cfg
 # Comparisons of bonds run the daemon.
 test-python: export ROPEWALK_GATEWAY = $(abspath target/debug/ropewalk-gateway)
 test-python: $(VENV)/.tested
-	$(BIN)/python -m pytest -q -n auto --hypothesis-seed=$(PROPTEST_RNG_SEED)
+	$(BIN)/python -m pytest -q --hypothesis-seed=$(PROPTEST_RNG_SEED)
 
 # Settings that keep a mutant's build and tests short.
 mutants:
