@@ -216,7 +216,7 @@ class _Study(Output):
                 "Weight of LTE; DSL's is 50",
                 "time (s)",
                 "weight",
-                [self._samples_of_lte(world, "weight") for world in worlds.WORLDS],
+                [self._line(world, ["lte"], "weight") for world in worlds.WORLDS],
             )
         )
         self.add(
@@ -225,7 +225,7 @@ class _Study(Output):
                 "Packets lost on LTE and DSL in each 100 ms",
                 "time (s)",
                 "packets lost",
-                [self._lost(world) for world in worlds.WORLDS],
+                [self._line(world, ["dsl", "lte"], "lost") for world in worlds.WORLDS],
             )
         )
         starts = [start for _, start, _ in made.DEMAND[1:]]
@@ -238,22 +238,14 @@ class _Study(Output):
         rows["longest wait for order, ms"] = _longest_wait
         self._table("Figures 4 and 5 in numbers", "measure", rows)
 
-    def _samples_of_lte(self, world: World, column: str) -> Line:
-        rows = first_samples(self.measured[world], "flows", "lte", FLOWS)
+    def _line(self, world: World, paths: Sequence[str], column: str) -> Line:
+        """The first seed's course of a column, summed over paths."""
+        samples = [first_samples(self.measured[world], "flows", path, FLOWS) for path in paths]
+        columns = [rows[column].to_list() for rows in samples]
         return Line(
             world.words,
-            rows["time_s"].to_list(),
-            rows[column].to_list(),
-            dashed=world is worlds.SIMULATED,
-            markers=False,
-        )
-
-    def _lost(self, world: World) -> Line:
-        dsl, lte = (first_samples(self.measured[world], "flows", path, FLOWS) for path in ("dsl", "lte"))
-        return Line(
-            world.words,
-            dsl["time_s"].to_list(),
-            [float(lost) for lost in (dsl["lost"] + lte["lost"]).to_list()],
+            samples[0]["time_s"].to_list(),
+            [float(sum(values)) for values in zip(*columns, strict=True)],
             dashed=world is worlds.SIMULATED,
             markers=False,
         )
