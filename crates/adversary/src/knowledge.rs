@@ -3,8 +3,8 @@
 use ropewalk_units::{Dsn, Ssn};
 use ropewalk_wire::{DataAck, Key, MptcpOption, Segment, Timestamps, Token};
 
-/// What was last seen on segments to one end, as far as RFC 5961 lets an attacker use it: no number of TCP is
-/// among it.
+/// What an attacker has last seen on segments to one end. It includes no SEQ and no ACK: the blind
+/// attacker of RFC 5961 has to guess those.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Knowledge {
     /// Of the last honest segment with timestamps.
@@ -15,7 +15,7 @@ pub struct Knowledge {
     pub ssn: Ssn,
     /// The last DATA_ACK.
     pub data_ack: Dsn,
-    /// The key of this end's peer, and its own.
+    /// The key of this end's peer, and this end's own key.
     pub keys: (Option<Key>, Option<Key>),
     /// This end's token, as a MP_JOIN would name it.
     pub token: Option<Token>,

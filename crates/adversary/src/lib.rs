@@ -1,7 +1,8 @@
 //! For tests only: the segments of an attacker, and what a TCP has to accept of them.
 //!
-//! [`segment`] draws any segment that a header can hold. The choices come from a [`Source`]: a seeded generator
-//! in tests, a fuzzer's octets in fuzz targets. [`must_accept`] is the oracle of the tests with a blind attacker.
+//! [`segment`] draws any segment that a header can hold. The choices come from a [`Source`]: a
+//! seeded generator in tests, a fuzzer's octets in fuzz targets. [`must_accept`] is the oracle of
+//! the tests with a blind attacker.
 
 mod knowledge;
 mod options;

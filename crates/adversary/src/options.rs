@@ -45,7 +45,7 @@ pub fn dss(source: &mut impl Source, knowledge: &Knowledge) -> Dss {
     if source.one_in(4) { dss.ending() } else { dss }
 }
 
-/// One of the rare options.
+/// One of Multipath TCP's options beside the DSS.
 pub fn rare(source: &mut impl Source, knowledge: &Knowledge) -> MptcpOption {
     match source.below(8) {
         0 => capable(source, knowledge),

@@ -18,7 +18,7 @@ pub enum Opening {
     Closed,
 }
 
-/// What the segments of one end have offered, over all of its life.
+/// The receive windows that one end has offered in all of its segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Windows {
     edge: Option<Seq>,
@@ -26,7 +26,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// The end sent this; `shift` is that of its window field, except on a SYN.
+    /// Notes a segment that the end sent. `shift` scales its window field, except on a SYN
+    /// (RFC 7323 §2.2).
     pub fn observe(&mut self, segment: &Segment, shift: u8) {
         let shift = if segment.flags.contains(Flags::SYN) { 0 } else { shift };
         let window = u32::from(segment.window) << shift;
@@ -42,7 +43,7 @@ impl Windows {
         self.edge.map_or(next, |edge| edge.max(next))
     }
 
-    /// The largest window.
+    /// The largest window, in octets.
     pub fn largest(&self) -> u32 {
         self.largest
     }
@@ -70,7 +71,8 @@ pub struct Victim {
 pub enum Reason {
     /// RFC 9293 §3.10.7.2: a SYN to a listening host opens another connection.
     Listening,
-    /// RFC 9293 §3.10.7.3: a SYN without ACK is a simultaneous open, and whatever acknowledges our SYN counts.
+    /// RFC 9293 §3.10.7.3: a SYN without ACK is a simultaneous open, and whatever acknowledges our
+    /// SYN counts.
     SynSent,
     /// RFC 9293 §3.10.7.4: a SYN in the window returns SYN-RECEIVED to LISTEN.
     SynReceived,
@@ -80,8 +82,9 @@ pub enum Reason {
     InWindow,
 }
 
-/// Has an endpoint that keeps to RFC 9293, RFC 5961 and RFC 7323 to accept the segment? Where it depends on the
-/// timestamp, the answer is yes: rather too many are left out than one too few.
+/// Must an endpoint that follows RFC 9293, RFC 5961 and RFC 7323 accept the segment? Returns the
+/// reason, or `None` if not. Where that depends on the timestamp, the answer is yes: tests leave
+/// such segments out.
 pub fn must_accept(victim: &Victim, segment: &Segment) -> Option<Reason> {
     let (syn, ack) = (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::ACK));
     let reset = segment.flags.contains(Flags::RST);

@@ -7,8 +7,8 @@ use crate::source::Source;
 use ropewalk_units::Seq;
 use ropewalk_wire::{Ecn, Flags, MptcpOptions, Options, Payload, SackBlocks, Segment, Timestamps};
 
-/// Payloads of an attacker lie in the generated stream from here on, where no honest application's do: a reader
-/// can tell whose octets it got.
+/// Payloads of an attacker are octets of the generated stream from this place on. Honest payloads
+/// lie before it, so a reader can tell whose octets it got.
 pub const FOREIGN: u64 = 1 << 40;
 
 /// How an attacker chooses SEQ and ACK.
@@ -16,13 +16,13 @@ pub const FOREIGN: u64 = 1 << 40;
 pub enum Numbers {
     /// Uniform in 32 bits.
     Blind,
-    /// Around these, at most so far away; uniform once in a while.
+    /// Around these numbers, at most so far away. One segment in 16 has uniform numbers instead.
     Near {
         /// RCV.NXT of the target.
         seq: Seq,
         /// SND.UNA or SND.NXT of the target.
         ack: Seq,
-        /// How far at most.
+        /// The largest distance.
         spread: u32,
     },
 }

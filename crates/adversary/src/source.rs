@@ -10,17 +10,17 @@ pub trait Source {
         self.next() % bound
     }
 
-    /// True once in `times`.
+    /// True with probability 1 / `times`.
     fn one_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// One of `values`, which are not none.
+    /// One of `values`, of which there is at least one.
     fn pick<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len() as u64) as usize]
     }
 
-    /// A number at most `spread` before or after `centre`, around the circle.
+    /// A number at most `spread` before or after `centre`, modulo 2^64.
     fn near(&mut self, centre: u64, spread: u64) -> u64 {
         centre.wrapping_sub(spread).wrapping_add(self.below(2 * spread + 1))
     }
@@ -31,7 +31,7 @@ pub trait Source {
 pub struct Random(u64);
 
 impl Random {
-    /// Seeded.
+    /// A generator with this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -6,7 +6,7 @@ use ropewalk_units::Instant;
 use std::fmt;
 use std::io::Read;
 
-/// Octets of the file that are held at a time; it grows for longer blocks.
+/// Octets of the file that are held at first. The buffer grows for longer blocks.
 const BUFFER: usize = 1 << 20;
 /// A block longer than this is no packet of any network.
 const LONGEST_BLOCK: usize = 1 << 26;
@@ -67,9 +67,9 @@ pub(crate) struct Ending {
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: Linktype,
-    /// Ticks of a second.
+    /// Ticks in a second.
     resolution: u64,
-    /// Seconds to add.
+    /// Seconds to add to each time.
     offset: i64,
 }
 
@@ -167,7 +167,7 @@ impl Interfaces {
                 let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                 frame(interface, ticks, packet.packet_data()).map(Some)
             }
-            // A simple packet has no time: it cannot be placed.
+            // A Simple Packet Block has no time, so its packet cannot be placed.
             _ => Ok(None),
         }
     }

@@ -8,7 +8,8 @@ use ropewalk_units::{Dsn, Duration, Instant, Seq};
 use ropewalk_wire::{DataAck, Flags, Key, MptcpOption, Options, Segment};
 use std::net::SocketAddr;
 
-/// Data farther than this from the first octet are no part of the connection: somebody made up a number.
+/// Data farther than this from the first octet do not belong to the connection: their numbers are
+/// not genuine.
 const FARTHEST: u64 = 1 << 62;
 /// What an infinite mapping maps (RFC 8684 §3.7).
 const INFINITE: u64 = 1 << 61;
@@ -83,12 +84,13 @@ impl ConnectionState {
         self.subflows.len() - 1
     }
 
-    /// The token by which a host joins whoever receives in `direction`.
+    /// The token of the host that receives in `direction`. Its peer joins by it.
     pub(crate) fn token(&self, direction: Direction) -> Option<u32> {
         self.keys[index(opposite(direction))].map(keys::token)
     }
 
-    /// Learns the key of whoever sends in `direction`: its data begin behind the initial DSN (RFC 8684 §3.1).
+    /// Learns the key of the host that sends in `direction`: its data begin behind the initial DSN
+    /// (RFC 8684 §3.1).
     fn learn_key(&mut self, direction: Direction, key: Key) {
         let at = index(direction);
         self.keys[at].get_or_insert(key);
@@ -123,7 +125,7 @@ impl ConnectionState {
         self.events.push(Event { time, subflow, direction, kind });
     }
 
-    /// What handshakes, signals and ends say.
+    /// Notes what SYN, FIN, RST and the options of Multipath TCP say.
     fn note_signals(&mut self, now: Instant, subflow: usize, direction: Direction, segment: &Segment) {
         let flags = segment.flags;
         if flags.contains(Flags::SYN) && !flags.contains(Flags::ACK) {
@@ -205,14 +207,16 @@ impl ConnectionState {
         } else if let Some(mapping) = segment.options.mptcp.dss.and_then(|dss| dss.mapping())
             && mapping.ssn.get() > 0
         {
-            // The subflow's handshake is not in the capture. A mapping's first segment begins where the mapping does.
+            // The subflow's handshake is not in the capture. A mapping's first segment begins where
+            // the mapping does.
             half.begin_at(segment.seq - (mapping.ssn.get() - 1));
         } else {
             half.begin_at(segment.seq);
         }
     }
 
-    /// Learns what the segment's mapping says, whether a DSS or the first data's MP_CAPABLE brought it.
+    /// Learns what the segment's mapping says, whether a DSS or the first data's MP_CAPABLE brought
+    /// it.
     fn note_mapping(&mut self, now: Instant, subflow: usize, direction: Direction, segment: &Segment) {
         let half = &mut self.subflows[subflow].halves[index(direction)];
         if let Some(len) = first_data(&segment.options) {
@@ -245,7 +249,8 @@ impl ConnectionState {
         }
     }
 
-    /// What the segment acknowledges, of the other direction: at the subflow's level and at the data's.
+    /// What the segment acknowledges, of the other direction: at the subflow's level and at the
+    /// data's.
     fn on_ack(&mut self, now: Instant, subflow: usize, direction: Direction, segment: &Segment) {
         if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) {
             return;
@@ -290,7 +295,7 @@ impl ConnectionState {
         let stream = &mut self.streams[index(direction)];
         let mut left = new;
         let mut at = begin;
-        // Octets that came again are those in front: what a retransmission adds stands behind.
+        // The octets that came before are in front. What a retransmission adds is behind them.
         let mut repeated = len - new;
         let mut fresh = 0;
         while at < begin + len && left > 0 {
@@ -350,7 +355,8 @@ fn first_data(options: &Options) -> Option<u16> {
     })
 }
 
-/// The place of a subflow sequence number: places wrap less often than it.
+/// The place of a subflow sequence number. The number wraps at 32 bits, a place does not. `seq`
+/// tells which wrap is meant.
 fn mapped_place(half: &Half, seq: Seq, ssn: u32) -> Option<u64> {
     let near = half.place(seq)?;
     let ahead = (ssn - 1).wrapping_sub(near as u32) as i32;

@@ -7,22 +7,25 @@ use hdrhistogram::Histogram;
 use ropewalk_units::{Duration, Instant, Seq};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Segments whose acknowledgement is awaited; older ones are forgotten, which costs a sample.
+/// At most so many segments await their acknowledgement. Beyond that the oldest is forgotten, and
+/// gives no sample.
 const PENDING: usize = 65_536;
 
-/// A segment whose acknowledgement gives a round trip, unless it was sent twice (Karn's rule, RFC 6298 §3).
+/// A segment whose acknowledgement gives a round trip, unless it was sent twice (Karn's rule,
+/// RFC 6298 §3).
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     end: u64,
     sent: Instant,
 }
 
-/// One direction of a subflow, as far as its packets have passed. Places count octets from the one behind the SYN.
+/// One direction of a subflow, as far as its packets have passed. Places count octets from the one
+/// behind the SYN.
 #[derive(Debug)]
 pub(crate) struct Half {
-    /// The sequence number of place 0, and how often numbers have wrapped since.
+    /// The sequence number of place 0.
     first: Option<Seq>,
-    /// The farthest place so far, for the sequence numbers that wrap.
+    /// The farthest place so far. It tells how often the sequence numbers have wrapped.
     latest: u64,
     seen: Reassembly,
     pub(crate) mappings: Mappings,
@@ -63,14 +66,16 @@ impl Half {
         self.first.is_some()
     }
 
-    /// The place of a sequence number: the one nearest to the farthest so far. `None` if it lies before place 0, or nothing is known.
+    /// The place of a sequence number: of all possible places, the one nearest to the farthest so
+    /// far. `None` if it lies before place 0, or if place 0 is unknown.
     pub(crate) fn place(&self, seq: Seq) -> Option<u64> {
         let low = seq.since(self.first?);
         let ahead = low.wrapping_sub(self.latest as u32) as i32;
         self.latest.checked_add_signed(i64::from(ahead))
     }
 
-    /// Takes the octets from `begin` to `end`; returns how many this subflow had not carried before.
+    /// Takes the octets from `begin` to `end`; returns how many this subflow had not carried
+    /// before.
     pub(crate) fn process(&mut self, now: Instant, begin: u64, end: u64) -> u64 {
         self.latest = self.latest.max(end);
         let new = self.seen.insert(now, begin, end);
@@ -78,8 +83,9 @@ impl Half {
         new
     }
 
-    /// Notes a segment for its round trip. One that was seen before makes those that it covers ambiguous, and one that fills a
-    /// hole was sent at a time that nobody knows.
+    /// Notes a segment, to measure its round trip. If some of it was seen before, the segments that
+    /// it covers give no sample (Karn's rule). A segment that fills a hole gives none either:
+    /// nobody knows when it was first sent.
     fn await_ack(&mut self, now: Instant, begin: u64, end: u64, is_new: bool) {
         if !is_new {
             let from = self.pending.partition_point(|pending| pending.end <= begin);
@@ -98,7 +104,8 @@ impl Half {
         self.fin.get_or_insert(place);
     }
 
-    /// The other end has everything before `place`; returns the end of the data in it.
+    /// Notes that the other end has everything before `place`. Returns where the acknowledged data
+    /// end, without the FIN.
     pub(crate) fn acknowledged(&mut self, now: Instant, place: u64) -> u64 {
         // The FIN takes a number and is no octet.
         let place = self.fin.map_or(place, |fin| place.min(fin));

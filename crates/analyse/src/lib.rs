@@ -1,14 +1,17 @@
 //! What a capture shows of TCP and Multipath TCP connections.
 //!
-//! [`analyse`] reads a pcap or pcapng file and follows every TCP connection in it, at both levels. It tells:
+//! [`analyse`] reads a pcap or pcapng file and follows every TCP connection in it, at both levels.
+//! It tells:
 //!
 //! - which subflow brought each octet of data first;
 //! - what came again, on the same subflow (a retransmission) or on another (a reinjection);
-//! - how far data came out of their order, and how long they waited for what was missing before them;
+//! - how far data came out of their order, and how long they waited for what was missing before
+//!   them;
 //! - when no data came at all.
 //!
-//! Everything is *as seen where the capture was taken*. Near the receiver, reordering and waiting are the receiver's. Near the
-//! sender, packets that are lost later are still there. Nothing here knows what the ends did inside.
+//! Everything is *as seen where the capture was taken*. Near the receiver, reordering and waiting
+//! are the receiver's. Near the sender, packets that are lost later are still there. Nothing here
+//! knows what the ends did inside.
 
 mod capture;
 mod connection;

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-/// Where a place in the subflow stands in the connection's data.
+/// A run of mapped octets: where it ends in the subflow, and where its first octet stands in the
+/// connection's data.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     end: u64,
     data: u64,
 }
 
-/// The mappings of one direction of a subflow, from its octets (counted from 0) to the connection's. Those that join on
-/// are kept as one.
+/// The mappings of one direction of a subflow, from its octets (counted from 0) to the
+/// connection's. Mappings that continue each other are kept as one.
 #[derive(Debug, Default)]
 pub(crate) struct Mappings {
     spans: BTreeMap<u64, Span>,
@@ -46,8 +47,9 @@ impl Mappings {
         }
     }
 
-    /// The data of the octets from `begin` on: first octet and number, `len` at most. `None` for the place where no mapping is,
-    /// with the number of octets that lack one.
+    /// Where the octets from `begin` on stand in the connection's data, and how many of them (`len`
+    /// at most) are mapped together. `None` if `begin` has no mapping, with the number of octets
+    /// that lack one.
     pub(crate) fn of(&self, begin: u64, len: u64) -> (Option<u64>, u64) {
         if let Some((first, span)) = self.spans.range(..=begin).next_back()
             && span.end > begin

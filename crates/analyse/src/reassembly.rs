@@ -49,7 +49,8 @@ impl Reassembly {
         new
     }
 
-    /// Up to where the octets from `at` are all new or all seen, and which.
+    /// The end of the run of octets from `at` that are all new or all seen, and whether they are
+    /// new. It is `end` at most.
     fn piece(&self, at: u64, end: u64) -> (u64, bool) {
         if let Some((_, (seen, _))) = self.beyond.range(..=at).next_back()
             && *seen > at

@@ -37,7 +37,7 @@ pub struct Report {
     pub connections: Vec<Connection>,
 }
 
-/// What speaks on a connection.
+/// The protocol of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// Plain TCP.
@@ -62,7 +62,8 @@ impl Kind {
     }
 }
 
-/// Who sends: of a connection, its client is who sent the first SYN of its first subflow.
+/// Who sends. A connection's client is the host that sent the first SYN. If that is not in the
+/// capture, it is the receiver of the SYN/ACK, or else the sender of the first segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// From the client to the server.
@@ -111,13 +112,13 @@ pub struct Stream {
     pub octets: u64,
     /// Octets that were acknowledged and are not in the capture.
     pub missing_octets: u64,
-    /// First and last new data.
+    /// The first new data.
     pub first: Option<Instant>,
     /// The last new data.
     pub last: Option<Instant>,
     /// Segments with new data that stand before data seen already (RFC 4737 §3.3, by DSN).
     pub late_segments: u64,
-    /// How far the latest of them was behind, in octets of data.
+    /// How far the farthest of them lay behind the highest data seen, in octets.
     pub late_extent: u64,
     /// How long data that had come waited for data before them, in all: head-of-line blocking.
     pub blocked: Duration,
@@ -130,7 +131,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Octets of data a second, from the first to the last; `None` of less than two segments.
+    /// Octets of data per second, from the first new data to the last. `None` if no time lies
+    /// between.
     pub fn goodput(&self) -> Option<f64> {
         let time = self.last?.saturating_since(self.first?).as_secs_f64();
         (time > 0.0).then(|| self.octets as f64 / time)
@@ -167,8 +169,8 @@ pub struct Subflow {
     pub flows: [Flow; 2],
 }
 
-/// What one direction of a subflow carried. `fresh_octets` + `retransmitted_octets` + `reinjected_octets` +
-/// `unmapped_octets` = `octets`.
+/// What one direction of a subflow carried. `fresh_octets` + `retransmitted_octets` +
+/// `reinjected_octets` + `unmapped_octets` = `octets`.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Flow {
     /// Segments with data.
@@ -185,7 +187,8 @@ pub struct Flow {
     pub reinjected_octets: u64,
     /// Those that no mapping places in the data.
     pub unmapped_octets: u64,
-    /// Shortest time from a segment to its acknowledgement, beginning and ending where the capture was taken.
+    /// Shortest time from a segment to its acknowledgement, beginning and ending where the capture
+    /// was taken.
     pub min_rtt: Option<Duration>,
     /// The median of these times.
     pub median_rtt: Option<Duration>,
@@ -209,7 +212,7 @@ pub struct Event {
     pub time: Instant,
     /// On which of the connection's subflows.
     pub subflow: usize,
-    /// Who said so.
+    /// The direction of the segment that told it.
     pub direction: Direction,
     /// What.
     pub kind: EventKind,
@@ -231,7 +234,7 @@ pub enum EventKind {
     },
     /// REMOVE_ADDR.
     RemoveAddress(Vec<u8>),
-    /// MP_PRIO: the subflow is a backup from now on, or no longer.
+    /// MP_PRIO: the subflow becomes a backup, or a regular subflow.
     Priority {
         /// Is it a backup?
         backup: bool,

@@ -1,4 +1,4 @@
-//! Packets to subflows, subflows to connections.
+//! Assigns packets to subflows, and subflows to connections.
 
 use crate::capture::{Ending, Frame};
 use crate::connection::ConnectionState;
@@ -14,7 +14,8 @@ use std::net::SocketAddr;
 struct Place {
     connection: usize,
     subflow: usize,
-    /// Its SYN, which tells a later subflow between the same ends from this one.
+    /// The sequence number of its SYN. A SYN with another number begins another subflow between the
+    /// same ends.
     syn: Option<Seq>,
 }
 
@@ -98,7 +99,8 @@ impl<'a> Tracker<'a> {
             Some((connection, Direction::Up)) => (connection, (from, to)),
             Some((connection, Direction::Down)) => (connection, (to, from)),
             None => {
-                // Without a SYN the sender of a SYN/ACK is the server; else whoever speaks first counts as client.
+                // Without a SYN the sender of a SYN/ACK is the server; else whoever speaks first
+                // counts as client.
                 let is_answer = tcp.header.flags.contains(Flags::SYN | Flags::ACK);
                 self.connections.push(ConnectionState::new(kind(&segment), now));
                 (self.connections.len() - 1, if is_answer { (to, from) } else { (from, to) })
@@ -108,7 +110,8 @@ impl<'a> Tracker<'a> {
         Place { connection, subflow, syn }
     }
 
-    /// The connection one of whose hosts has this token, the latest first, and which way who joins it sends.
+    /// The latest connection with this token at one of its hosts, and the direction in which the
+    /// host that joins it sends.
     fn by_token(&self, token: u32) -> Option<(usize, Direction)> {
         let of = |(number, connection): (usize, &ConnectionState)| {
             let has = |direction: &Direction| connection.token(*direction) == Some(token);

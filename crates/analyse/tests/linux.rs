@@ -1,4 +1,5 @@
-//! Captures of Linux's own Multipath TCP: what is found in them is what tshark counts, and what the captures' notes say.
+//! Captures of Linux's own Multipath TCP: what is found in them is what tshark counts, and what the
+//! captures' notes say.
 
 use ropewalk_analyse::{Connection, EventKind, Kind, Report, Settings, analyse};
 use std::collections::BTreeMap;
@@ -73,7 +74,8 @@ fn what_the_notes_of_the_captures_say_is_found() {
     assert!(only(&backup).subflows.iter().any(|subflow| subflow.backup));
 }
 
-/// Octets of TCP payload by source and destination port, as tshark counts them; `None` where it is not installed.
+/// Octets of TCP payload by source and destination port, as tshark counts them; `None` where it is
+/// not installed.
 fn counted_by_tshark(name: &str) -> Option<BTreeMap<(u16, u16), u64>> {
     let fields = ["tcp.srcport", "tcp.dstport", "tcp.len"].map(|field| ["-e", field]).concat();
     let output = Command::new("tshark")

@@ -4,8 +4,9 @@ use crate::{Callbacks, Dropped, Load, QueueLimit, Queued};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Hands the constants of CoDel to the macro `$declare`: for each its documentation, its name, its type, what a scenario file
-/// says for it (`as`), and its default. A new one is a line here, and where it is used. What is `given` stands before them.
+/// Hands the constants of CoDel to the macro `$declare`. Each has its documentation, its name, its
+/// type, the type that a scenario file has for it (`as`), and its default. A new constant is one
+/// line here. The tokens in `given` come before the constants.
 #[macro_export]
 macro_rules! codel_keys {
     ($declare:path $(, { $($given:tt)* })?) => {
@@ -33,18 +34,19 @@ macro_rules! codel_config {
 
 codel_keys!(codel_config);
 
-/// The control law's state: RFC 8289 §5.3.
+/// The control law's state (RFC 8289 §5.2).
 #[derive(Clone, Default)]
 pub(crate) struct Codel {
     /// When the delay will have been above the target for an interval; `None` while it is below.
     first_above: Option<Instant>,
     dropping: bool,
     drop_next: Instant,
-    /// Packets dropped since the dropping state was entered.
+    /// Packets dropped or marked in the dropping state. It begins at 1, or higher if the last such
+    /// state ended recently.
     count: u32,
-    /// `count` as it was then.
+    /// `count` when the dropping state was entered.
     last_count: u32,
-    /// The largest packet seen: a queue that holds no more is never too long.
+    /// The largest packet seen, in octets. A queue that holds no more is never too long.
     largest: u32,
 }
 
@@ -86,7 +88,7 @@ impl<P> Fifo<P> {
     }
 }
 
-/// RFC 8289 §5.2: dodequeue_result.
+/// RFC 8289 §5.1: dodequeue_result.
 struct Popped<P> {
     head: Queued<P>,
     /// The delay has been above the target for an interval.
@@ -94,7 +96,8 @@ struct Popped<P> {
 }
 
 impl Codel {
-    /// The next packet of `queue`; those CoDel gives up on the way are dropped or marked. RFC 8289 §5.5.
+    /// Takes the next packet of `queue`. Packets that CoDel chooses on the way are dropped or
+    /// marked (RFC 8289 §5.5).
     pub(crate) fn dequeue<P>(
         &mut self,
         now: Instant,
@@ -133,7 +136,8 @@ impl Codel {
         next.map(|next| next.head)
     }
 
-    /// Starts dropping. RFC 8289 §5.5: if it stopped only recently, start at the rate it had reached.
+    /// Starts dropping. If dropping stopped less than 16 intervals ago, it starts at the rate that
+    /// it had reached (RFC 8289 §5.5).
     fn enter_dropping(&mut self, now: Instant, config: &CodelConfig) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
@@ -156,7 +160,7 @@ impl Codel {
         self.pop(now, config, queue)
     }
 
-    /// Takes the head. RFC 8289 §5.4.
+    /// Takes the head (RFC 8289 §5.6: dodequeue).
     fn pop<P>(&mut self, now: Instant, config: &CodelConfig, queue: &mut Fifo<P>) -> Option<Popped<P>> {
         let Some(head) = queue.pop() else {
             self.first_above = None;
@@ -177,8 +181,9 @@ impl Codel {
     }
 }
 
-/// RFC 8289 §5.3: the time of the next drop falls with the square root of the number of drops. IEEE square roots are exact
-/// to the last bit on every machine.
+/// The time of the next drop. It comes after `at` by the interval divided by the square root of the
+/// number of drops (RFC 8289 §5.6: control_law). IEEE square roots are exact to the last bit on
+/// every machine.
 fn control_law(at: Instant, count: u32, interval: Duration) -> Instant {
     at.saturating_add(interval.mul_f64(1.0 / libm::sqrt(f64::from(count))))
 }
@@ -202,7 +207,7 @@ impl<P> CodelQueue<P> {
         self.limit
     }
 
-    /// Queues a packet, or drops it. `load`: what is held without it.
+    /// Queues a packet, or drops it if the queue is full. `load` is what is held without it.
     pub fn enqueue(
         &mut self,
         now: Instant,

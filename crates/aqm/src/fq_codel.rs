@@ -5,7 +5,8 @@ use crate::{Callbacks, Dropped, Load, QueueLimit, Queued};
 use ropewalk_units::Instant;
 use std::collections::VecDeque;
 
-/// Hands the constants of FQ-CoDel beside CoDel's to the macro `$declare`, as `codel_keys!` does.
+/// Hands the constants that FQ-CoDel has beside CoDel's to the macro `$declare`, as `codel_keys!`
+/// does.
 #[macro_export]
 macro_rules! fq_codel_keys {
     ($declare:path) => {
@@ -80,13 +81,13 @@ impl<P> FqCodel<P> {
         self.new_flows.len() + self.old_flows.len()
     }
 
-    /// CoDel of each flow queue, from now on.
+    /// Replaces the constants of CoDel at each flow queue.
     pub fn set_codel(&mut self, codel: CodelConfig) {
         self.config.codel = codel;
     }
 
-    /// RFC 8290 §4.1: the packet is queued first; while there is too much, the longest queue loses its head. `load`: what
-    /// is held without it.
+    /// Queues a packet. While the limit is exceeded, the queue with the most octets then loses its
+    /// head (RFC 8290 §4.1). `load` is what is held without the packet.
     pub fn enqueue(
         &mut self,
         now: Instant,
@@ -122,8 +123,9 @@ impl<P> FqCodel<P> {
         self.dequeue_if(at, callbacks, |_, _| true)
     }
 
-    /// The next packet of a flow that may be served: `accept` is asked with the first packet of a flow whose turn it is and
-    /// the octets that the flow has queued. A flow that is refused keeps its turn, and the next one is asked.
+    /// The next packet of a flow that may be served. `accept` gets the first packet of the flow
+    /// whose turn it is, and the octets that this flow has queued. A flow that is refused keeps its
+    /// turn, and the next flow is tried.
     pub fn dequeue_if(
         &mut self,
         at: Instant,
@@ -142,7 +144,7 @@ impl<P> FqCodel<P> {
             };
             let flow = &mut self.flows[index as usize];
             if flow.credits <= 0 {
-                // Its turn is over: to the end of the old ones with new credit.
+                // Its turn is over. It goes to the end of the old flows, with new credits.
                 flow.credits += i64::from(self.config.quantum);
                 list.remove(place);
                 self.old_flows.push_back(index);
@@ -158,7 +160,8 @@ impl<P> FqCodel<P> {
             }
             list.remove(place);
             if is_new {
-                // An emptied new flow waits one round among the old ones; else it would be new with every packet.
+                // A new flow that is empty waits one round among the old ones. Otherwise it would
+                // be new with each packet.
                 self.old_flows.push_back(index);
             } else {
                 flow.active = false;
@@ -178,7 +181,7 @@ impl<P> FqCodel<P> {
         self.push(queued, callbacks);
     }
 
-    /// Into which flow's queue it goes.
+    /// Queues a packet with its flow. Returns the index of that flow's queue.
     fn push(&mut self, queued: Queued<P>, callbacks: &impl Callbacks<P>) -> usize {
         let index = callbacks.flow_hash(&queued.packet) % self.flows.len() as u32;
         let flow = &mut self.flows[index as usize];

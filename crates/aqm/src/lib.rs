@@ -1,8 +1,8 @@
-//! Active queue management: CoDel (RFC 8289) and FQ-CoDel (RFC 8290), for the links of a simulation and for whoever
-//! queues packets of its own.
+//! Active queue management: CoDel (RFC 8289) and FQ-CoDel (RFC 8290), for the links of a simulation
+//! and for other code that queues packets.
 //!
-//! Nothing here owns a clock or knows what a packet is. A packet comes with its octets and its arrival time. Its
-//! [`Callbacks`] take the packets that are not served.
+//! Nothing here owns a clock or knows what a packet is. A packet comes with its octets and its
+//! arrival time. Its [`Callbacks`] take the packets that are not served.
 
 mod codel;
 mod fq_codel;
@@ -43,7 +43,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// One packet more.
+    /// Adds one packet of `bytes` octets.
     pub fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
@@ -70,12 +70,12 @@ pub enum Dropped {
     Codel,
 }
 
-/// What is done to packets that are not simply served. Whoever implements this keeps the counts.
+/// What is done to packets that are dropped or marked. The implementation keeps the counts.
 pub trait Callbacks<P> {
     /// Takes a packet that was offered or queued and is not to be served.
     fn discard(&mut self, at: Instant, queued: Queued<P>, reason: Dropped);
-    /// Marks a packet, if it is ECN-capable; whether it is.
+    /// Marks a packet if it is ECN-capable. Returns whether it is.
     fn mark(&mut self, at: Instant, packet: &mut P) -> bool;
-    /// What tells flows apart.
+    /// A hash of the packet's flow, the same for all packets of one flow.
     fn flow_hash(&self, packet: &P) -> u32;
 }

@@ -36,7 +36,7 @@ pub(crate) fn packet(number: u32, bytes: u32, enqueued: Instant) -> Queued<u32> 
     Queued { packet: number, bytes, enqueued }
 }
 
-/// A packet finds `packets` of 1000 octets.
+/// What a packet finds in the queue: `packets` packets of 1000 octets.
 pub(crate) fn load(packets: u32) -> Load {
     Load { packets, bytes: u64::from(packets) * 1_000 }
 }

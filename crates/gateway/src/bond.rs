@@ -1,7 +1,8 @@
-//! What a site and a hub do with packets and datagrams, without sockets, clocks or randomness of their own.
+//! What a site and a hub do with packets and datagrams, without sockets, clocks or randomness of
+//! their own.
 //!
-//! A driver hands in what comes, calls `handle_timeout` at the time that `poll_timeout` names, and after each polls deliveries,
-//! datagrams and notices until there are none.
+//! A driver hands in what arrives, and calls `handle_timeout` at the time that `poll_timeout`
+//! gives. After that it polls datagrams, then packets, then notices, each until there are none.
 
 mod core;
 mod drops;
@@ -30,5 +31,5 @@ pub use site::{Path, Site, SiteConfig};
 pub use spending::{PastSpendings, PathSpending};
 pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};
 
-/// What the other end of a site is called.
+/// The name of a site's other end, in notices and in the status.
 const HUB: &str = "hub";

@@ -42,7 +42,7 @@ pub struct Line {
     pub name: String,
     /// The interface that it is bound to.
     pub interface: Option<String>,
-    /// The address that it is bound to; of port 0 if any will do.
+    /// The address that it is bound to. With port 0 the kernel chooses the port.
     pub local: SocketAddr,
     /// The hub's address on it.
     pub remote: SocketAddr,
@@ -50,7 +50,7 @@ pub struct Line {
     pub mtu: u16,
 }
 
-/// What a gateway is.
+/// The role of a gateway, with its configuration.
 pub enum Part {
     /// A site.
     Site {
@@ -68,7 +68,7 @@ pub enum Part {
     },
 }
 
-/// The TUN interface, and what routes lead there.
+/// The TUN interface and the routes into it.
 #[derive(Clone, Debug)]
 pub struct Tun {
     /// Its name.
@@ -77,14 +77,15 @@ pub struct Tun {
     pub addresses: Vec<IpNet>,
     /// What is routed into it.
     pub routes: Vec<IpNet>,
-    /// The longest packet.
+    /// Its MTU, in octets.
     pub mtu: u16,
 }
 
-/// What is left to the kernel, if it can: many packets in one system call.
+/// Offloads that are used if the kernel has them: many packets in one system call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offload {
-    /// On the TUN interface: packets of a flow as one, and their checksums.
+    /// GSO and GRO on the TUN interface: packets of a flow cross it as one, and the kernel leaves
+    /// their checksums to this process.
     pub tun: bool,
     /// UDP_SEGMENT, and `sendmmsg` where that is refused.
     pub send: bool,
@@ -92,29 +93,29 @@ pub struct Offload {
     pub receive: bool,
 }
 
-/// All of it.
+/// The whole configuration of a gateway.
 pub struct Config {
-    /// The inside.
+    /// The TUN interface of the inside.
     pub tun: Tun,
     /// Site or hub.
     pub part: Part,
-    /// Where the status is told on this machine.
+    /// The Unix socket of `status` and `path`.
     pub control: PathBuf,
-    /// Where it is noted what was spent of quotas.
+    /// The file that keeps what was spent of quotas.
     pub state: PathBuf,
-    /// Where metrics and the status page are served beside.
+    /// Where metrics and the status page are served over HTTP. `None`: nowhere.
     pub http: Option<SocketAddr>,
-    /// The mark of the tunnel's own packets, and its table of routes.
+    /// The mark of the tunnel's own packets, and the number of its routing table.
     pub mark: u32,
     /// What the kernel is asked to do.
     pub offload: Offload,
-    /// Whom root becomes when all is there.
+    /// The user that root becomes when everything is set up.
     pub user: String,
-    /// Are system calls filtered when all is there?
+    /// Are system calls filtered when everything is set up?
     pub seccomp: bool,
-    /// The key that names flows.
+    /// The key of the hash that names flows.
     pub flow_key: [u64; 2],
-    /// What the names in it stood for.
+    /// The addresses that the names in the file stood for.
     pub names: Names,
 }
 
@@ -128,7 +129,7 @@ impl Config {
         }
     }
 
-    /// From a file. `lookup` says what names stand for: [`ask_system`], or what a record has.
+    /// Reads a file. `lookup` gives the addresses of names: [`ask_system`], or those of a record.
     ///
     /// # Errors
     /// [`Mistake`]: file, line, column, key and what is expected there.
@@ -137,7 +138,7 @@ impl Config {
         Self::parse(path, &text, flow_key, lookup)
     }
 
-    /// From the text of a file.
+    /// As [`Self::read`], from the text of the file. Key files are looked for beside `path`.
     ///
     /// # Errors
     /// [`Mistake`]
@@ -325,13 +326,14 @@ fn line(path: &PathTable, address: IpAddr, remote: SocketAddr) -> Line {
     }
 }
 
-/// What a packet costs beside its own octets, to the address with the longest header.
+/// Octets that a packet costs on a path beside its own. The longest IP header of the addresses
+/// counts.
 fn overhead(addresses: impl IntoIterator<Item = SocketAddr>) -> u32 {
     let is_v6 = addresses.into_iter().any(|address| address.is_ipv6());
     (UDP + OVERHEAD) as u32 + DataHeader::LEN + if is_v6 { 40 } else { 20 }
 }
 
-/// A bond's mistake, at the key that is to blame.
+/// Checks a bond. A mistake is told at its key.
 fn check(place: &Place<'_>, file: &File, bond: &Bond) -> Result<(), Mistake> {
     let Err(error) = bond.validate() else { return Ok(()) };
     Err(match span(file, &error) {
@@ -341,7 +343,8 @@ fn check(place: &Place<'_>, file: &File, bond: &Bond) -> Result<(), Mistake> {
     })
 }
 
-/// Where a file says what a bond refuses; of a path that does not say it, the path.
+/// The place of the key that a bond refuses. If a path does not have the key, the place of the
+/// path.
 fn span(file: &File, error: &ConfigError) -> Option<std::ops::Range<usize>> {
     let bond = &file.bond;
     match error.key().split_once('.') {
@@ -389,7 +392,8 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
     Ok(Part::Hub { config: Box::new(config), listen })
 }
 
-/// A hub learns of paths and their costs when a site comes. What can be judged without them is judged now.
+/// Checks what can be judged of a site before it asks for a session. Only then does the hub learn
+/// of its paths and their costs.
 fn check_site(place: &Place<'_>, file: &File, site: &SiteTable, bond: &Bond) -> Result<(), Mistake> {
     let mut names = BTreeSet::new();
     if let Some(twice) = site.paths.iter().find(|path| !names.insert(path.get_ref().name.get_ref())) {
@@ -399,7 +403,7 @@ fn check_site(place: &Place<'_>, file: &File, site: &SiteTable, bond: &Bond) -> 
     site.paths.iter().try_for_each(|path| check_bond_of(place, file, bond, Some(path)))
 }
 
-/// A bond with one path of a site, dearer than two others.
+/// Checks a bond of two made-up paths and one path of a site, which costs more than they do.
 fn check_bond_of(
     place: &Place<'_>,
     file: &File,

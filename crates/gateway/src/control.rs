@@ -1,5 +1,5 @@
-//! What people and programs ask a gateway: status, metrics, health, other paths. Over a Unix socket, and over HTTP on an address that
-//! the configuration names.
+//! What people and programs ask a gateway: status, metrics, health, changes of paths. They ask over
+//! a Unix socket, and over HTTP on an address that the configuration names.
 
 mod client;
 mod metrics;

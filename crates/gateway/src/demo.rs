@@ -1,6 +1,7 @@
-//! A hub and a site on this machine, with two lines between them: what goes where.
+//! The demo: a hub and a site on this machine, with two lines between them.
 //!
-//! Shaped lines are another program's, `ropewalk-links`, so that the daemon does not hold a simulator.
+//! Another program, `ropewalk-links`, makes the shaped lines, so that the daemon needs no
+//! simulator.
 
 #![expect(clippy::disallowed_methods, reason = "it waits for other processes and measures in real time")]
 
@@ -17,7 +18,7 @@ pub use traffic::{Came, HUB, SITE, Udp, UdpResult, datagrams, mean, stream};
 use std::io;
 use std::time::Duration;
 
-/// Before a measurement, so that the paths are known.
+/// Time before a measurement, in which the paths' rates are found.
 pub const SETTLE: Duration = Duration::from_secs(3);
 
 enum Flow {
@@ -46,10 +47,10 @@ const ROWS: [Row; 3] = [
     Row { what: "one TCP flow over both lines", scheduler: "rate-aware", flow: Flow::Tcp },
 ];
 
-/// Shows all rows, each for so long.
+/// Shows all rows. Each is measured for `duration`.
 ///
 /// # Errors
-/// Namespaces, links or daemons cannot be had. What was made is gone then.
+/// Namespaces, links or daemons cannot be made. What was made before is removed then.
 pub fn show(duration: Duration) -> io::Result<()> {
     println!(
         "dsl: 64 Mbit/s, 13 ms; lte: 60 Mbit/s, 35 ms. From the site to the hub, {} s each.",

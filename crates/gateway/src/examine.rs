@@ -1,5 +1,5 @@
-//! What a hub needs of its machine beside the gateway: that it forwards, and translates the addresses of its sites that nobody else
-//! routes. It looks, and changes nothing.
+//! What a hub needs of its machine beside the gateway: forwarding, and translation of those
+//! addresses of its sites that nobody else routes. This module looks, and changes nothing.
 
 use crate::bond::HubConfig;
 use ipnet::IpNet;
@@ -29,7 +29,7 @@ impl Family {
         matches!((self, prefix), (Self::V4, IpNet::V4(_)) | (Self::V6, IpNet::V6(_)))
     }
 
-    /// Does a table of nftables see its packets?
+    /// Do tables of this family of nftables see its packets?
     fn is_in(self, table: &str) -> bool {
         let own = if self == Self::V4 { "ip" } else { "ip6" };
         table == own || table == "inet"
@@ -44,7 +44,7 @@ impl Family {
     }
 }
 
-/// What a hub on this machine will miss, a line each.
+/// What a hub lacks on this machine, one line each.
 pub fn warnings(hub: &HubConfig) -> Vec<String> {
     let prefixes = hub.sites.iter().flat_map(|site| &site.prefixes).copied().collect::<Vec<_>>();
     let wanted = FORWARDING.into_iter().filter(|(family, _)| prefixes.iter().any(|one| family.has(one)));
@@ -84,7 +84,7 @@ fn told_by(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Has a rule of nftables `masquerade` or `snat`?
+/// Does a rule of nftables translate source addresses? `None`: the JSON is not understood.
 fn nft_translates(family: Family, json: &str) -> Option<bool> {
     let all: serde_json::Value = serde_json::from_str(json).ok()?;
     let rules = all.get("nftables")?.as_array()?.iter().filter_map(|one| one.get("rule"));
@@ -95,7 +95,7 @@ fn nft_translates(family: Family, json: &str) -> Option<bool> {
     }))
 }
 
-/// Has a rule of iptables?
+/// Does a rule of iptables translate addresses?
 fn iptables_translates(rules: &str) -> bool {
     rules.lines().any(|rule| {
         let mut words = rule.split_whitespace().skip_while(|word| *word != "-j");

@@ -13,7 +13,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Octets of every key.
 pub const LEN: usize = 32;
-/// Bits of a mode that let others than the owner in.
+/// Bits of a file's mode that give access to others than its owner.
 const OTHERS: u32 = 0o077;
 
 /// Why a key cannot be used.
@@ -35,7 +35,7 @@ pub enum KeyError {
         /// Its mode.
         mode: u32,
     },
-    /// No key stands there.
+    /// The file holds no key.
     #[error("{path}: no key, expected 44 characters of base64, as `keygen` writes them")]
     Text {
         /// The file.
@@ -47,7 +47,7 @@ pub enum KeyError {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicKey(pub [u8; LEN]);
 
-/// A key that nobody else may know: a private one, or one that two ends share. Its memory is wiped when it goes.
+/// A secret key: a private one, or one that two ends share. Its memory is wiped when it is dropped.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct SecretKey(pub [u8; LEN]);
 
@@ -93,7 +93,7 @@ impl SecretKey {
         PublicKey(noise::public(&self.0))
     }
 
-    /// From a file that only its owner may read.
+    /// Reads a key from a file that only its owner may access.
     ///
     /// # Errors
     /// [`KeyError`]
@@ -109,7 +109,7 @@ impl SecretKey {
         key.map(Self)
     }
 
-    /// Into a new file that only its owner may read.
+    /// Writes the key into a new file of mode 600.
     ///
     /// # Errors
     /// [`KeyError::Io`], also if the file exists.
@@ -139,7 +139,7 @@ mod tests {
         assert!(matches!(SecretKey::read(&path), Err(KeyError::Mode { mode: 0o640, .. })));
     }
 
-    /// Against OpenSSL 3: `openssl pkey -pubout`.
+    /// The expected public key is from OpenSSL 3: `openssl pkey -pubout`.
     #[test]
     fn public_keys_are_those_of_x25519() {
         let hex = |text: &str| {

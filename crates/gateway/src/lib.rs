@@ -1,7 +1,8 @@
-//! The bond as a daemon: a TUN interface inside, a UDP socket for each path outside, and between them an
-//! [`Endpoint`](ropewalk_bonding::Endpoint) behind sealed sessions.
+//! The bond as a daemon. Inside it has a TUN interface, outside a UDP socket for each path. Between
+//! them is an [`Endpoint`](ropewalk_bonding::Endpoint) behind sealed sessions.
 //!
-//! `session` and `bond` decide, and have no socket, clock or randomness of their own. `driver` has these, and decides nothing.
+//! The modules `session`, `bond` and `gre` decide what is sent. They have no sockets, clock or
+//! randomness of their own. The module `driver` has these, and decides nothing.
 
 #![cfg(target_os = "linux")]
 

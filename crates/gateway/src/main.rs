@@ -1,4 +1,4 @@
-//! `ropewalk-gateway`: several lines laid into one, by two daemons.
+//! `ropewalk-gateway`: the command line of the daemon that bonds several lines into one tunnel.
 
 use clap::{Parser, Subcommand};
 use ropewalk_gateway::bond::PathKeys;
@@ -224,7 +224,8 @@ impl Change {
     }
 }
 
-/// Asks for as long as nobody answers: at boot a line may come up later than the gateway.
+/// Looks a name up again and again until it succeeds: at boot a line may come up later than the
+/// gateway.
 #[expect(clippy::disallowed_methods, reason = "nothing is at work yet that would wait for it")]
 fn ask_until_answered(name: &str) -> std::io::Result<Vec<SocketAddr>> {
     loop {
@@ -293,12 +294,12 @@ fn run(path: &Path, record: Option<PathBuf>) -> Result<(), Failure> {
         }
         tracing::info!(interface = name, "running");
     });
-    // Whoever may; the next start removes what is left.
+    // This fails if the process may not remove the socket. The next start removes what is left.
     let _ = std::fs::remove_file(socket);
     Ok(result?)
 }
 
-/// Where questions are answered; what cannot be had is told.
+/// Opens the Unix socket and the HTTP address. One that cannot be opened is logged and left out.
 fn listen(control: &Path, http: Option<std::net::SocketAddr>) -> Vec<Listener> {
     let unix = Listener::unix(control);
     let unix = unix

@@ -15,12 +15,13 @@ use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use std::io;
 
-/// The table that is asked when no rule says otherwise.
+/// Number of the kernel's main routing table.
 const MAIN: u32 = 254;
-/// Rules are asked from the lowest number on; the main table's is 32766.
+/// Priority of the first rule. The kernel asks rules from the lowest number on. The main table's
+/// rule has 32766.
 const PRIORITY: u32 = 5208;
 
-/// A socket that asks the kernel.
+/// A netlink socket for requests to the kernel.
 pub struct Netlink {
     socket: Socket,
     sequence: u32,
@@ -34,10 +35,10 @@ const fn family(of: &IpNet) -> AddressFamily {
 }
 
 impl Netlink {
-    /// In the namespace of this thread.
+    /// Opens a socket in the network namespace of this thread.
     ///
     /// # Errors
-    /// The kernel gives none.
+    /// The kernel refuses the socket.
     pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -45,7 +46,7 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Asks for one thing to be done.
+    /// Sends one request and waits for the kernel's acknowledgement.
     fn request(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.sequence += 1;
         let mut header = NetlinkHeader::default();
@@ -84,7 +85,7 @@ impl Netlink {
         self.set_link(interface, LinkAttribute::Mtu(mtu))
     }
 
-    /// `ip link set … gso_max_segs …`: of how many packets the kernel may make one.
+    /// `ip link set … gso_max_segs …`: the most packets that the kernel may join into one.
     ///
     /// # Errors
     /// The kernel's.
@@ -99,7 +100,7 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// `ip address add …`, of IPv6 with `nodad`: nobody else is on the interface.
+    /// `ip address add …`. An IPv6 address gets `nodad`, since no other host is on the interface.
     ///
     /// # Errors
     /// The kernel's.
@@ -139,7 +140,8 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// What has not this mark asks the main table, for all but its default route, and then the table of this number.
+    /// Adds two rules for packets that do not have this mark. The first asks the main table without
+    /// its default route. The second asks the table whose number is `mark`.
     ///
     /// # Errors
     /// The kernel's.

@@ -26,7 +26,7 @@ const CE: u8 = 3;
 pub struct Packet(Rc<[u8]>);
 
 impl Packet {
-    /// From octets.
+    /// A packet with these octets.
     pub fn new(octets: &[u8]) -> Self {
         Self(Rc::from(octets))
     }
@@ -64,12 +64,14 @@ pub struct Header {
     pub protocol: u8,
     /// Where the transport protocol's header begins.
     pub transport_at: usize,
-    /// Is it the first or only fragment? Others have no ports.
+    /// May ports follow? Not in a fragment of IPv4, not even in the first, so that all fragments of
+    /// a packet are in one flow. Always true for IPv6.
     pub has_ports: bool,
 }
 
 impl Header {
-    /// Of a packet; `None` if it is none of IPv4 or IPv6, or shorter than it says. Never panics.
+    /// Reads the header of a packet. `None`: it is neither IPv4 nor IPv6, or shorter than it says.
+    /// Never panics.
     pub fn read(octets: &[u8]) -> Option<Self> {
         match octets.first()? >> 4 {
             4 => Self::read_v4(octets),
@@ -119,12 +121,12 @@ impl Header {
 pub struct FlowHasher([u64; 2]);
 
 impl FlowHasher {
-    /// With a key.
+    /// A hasher with this key.
     pub const fn new(key: [u64; 2]) -> Self {
         Self(key)
     }
 
-    /// Of addresses, protocol and, where there are, ports.
+    /// The hash of the addresses, the protocol and, if there are any, the ports.
     pub fn hash(self, header: &Header, octets: &[u8]) -> u32 {
         let mut hasher = SipHasher13::new_with_keys(self.0[0], self.0[1]);
         for address in [header.source, header.destination] {
@@ -143,7 +145,7 @@ impl FlowHasher {
     }
 }
 
-/// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 §5); whether it is.
+/// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 §5). Returns whether it is.
 fn mark_ce(octets: &mut [u8]) -> bool {
     match octets.first().map(|first| first >> 4) {
         Some(4) if octets.len() >= 20 => {

@@ -1,4 +1,5 @@
-//! A record of a run: all that a site or a hub was told, and a digest of what it answered. Who replays it gets the same octets.
+//! A record of a run: all that a site or a hub was told, and digests of what it answered. A replay
+//! has to give the same octets.
 
 mod replay;
 mod way;
@@ -22,11 +23,12 @@ const MAGIC: [u8; 8] = *b"ropegw\x00\x01";
 /// Octets of a digest that are kept.
 const DIGEST: usize = 16;
 
-/// What stands in a record. Each entry: kind, time in ns (8), length (4), octets.
+/// The kinds of entries of a record. An entry is its kind (1 octet), the time in ns (8), the length
+/// (4) and the octets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 enum Kind {
-    /// The key that names flows.
+    /// The key of the hash that names flows.
     FlowKey = 1,
     /// Random octets that were drawn.
     Drawn = 2,
@@ -34,17 +36,17 @@ enum Kind {
     Packet = 3,
     /// A datagram: socket (2), port (2), address (16), octets.
     Datagram = 4,
-    /// A timer.
+    /// A call of `handle_timeout`.
     Timeout = 5,
-    /// All datagrams until there were none: their digest.
+    /// The digest of all datagrams that were sent until there were none.
     Sent = 6,
-    /// All packets until there were none: their digest.
+    /// The digest of all packets that were delivered until there were none.
     Delivered = 7,
     /// A change of paths, as JSON.
     Change = 8,
-    /// It ends.
+    /// The process ends.
     End = 9,
-    /// What a process before has spent of quotas, and how long ago it was noted, as JSON.
+    /// What an earlier process has spent of quotas, and how long ago it was noted, as JSON.
     Spent = 10,
     /// What names stood for, as JSON.
     Names = 11,
@@ -84,7 +86,7 @@ impl Tally {
         self.count += 1;
     }
 
-    /// Of all since the last; `None`: there was nothing.
+    /// The digest of all since the last call. `None`: there was nothing.
     fn take(&mut self) -> Option<[u8; DIGEST]> {
         if std::mem::take(&mut self.count) == 0 {
             return None;
@@ -103,14 +105,14 @@ pub struct Recorder {
     now: Instant,
 }
 
-/// Shared with what draws random octets.
+/// A recorder that is shared with the source of random octets.
 pub type Shared = Rc<RefCell<Recorder>>;
 
 impl Recorder {
-    /// Into a new file that only its owner may read: it holds what was drawn for keys.
+    /// Begins a record in a new file of mode 600, since it holds what was drawn for keys.
     ///
     /// # Errors
-    /// The file cannot be made, or is there.
+    /// The file cannot be made, or exists.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         let mut recorder = Self {
@@ -124,7 +126,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// It begins.
+    /// Notes the beginning of the run.
     pub(crate) fn begin(&mut self, now: Instant, flow_key: [u64; 2], names: &Names) {
         let key = flow_key.map(u64::to_be_bytes).concat();
         self.note(Kind::FlowKey, now, &[&key]);
@@ -173,12 +175,12 @@ impl Recorder {
         self.note(Kind::Spent, now, &[json.as_bytes()]);
     }
 
-    /// It ends; what follows is on the disk.
+    /// Notes the end of the process.
     pub(crate) fn end(&mut self) {
         self.note(Kind::End, self.now, &[]);
     }
 
-    /// A datagram that was made; `None`: there is no other.
+    /// Notes a datagram that was made. `None`: there are no more.
     pub(crate) fn sent(&mut self, now: Instant, made: Option<(Way, &[u8])>) {
         match made {
             Some((way, octets)) => {
@@ -192,7 +194,7 @@ impl Recorder {
         }
     }
 
-    /// A packet that came out; `None`: there is no other.
+    /// Notes a packet that came out. `None`: there are no more.
     pub(crate) fn delivered(&mut self, now: Instant, packet: Option<&[u8]>) {
         match packet {
             Some(octets) => self.delivered.add(octets),
@@ -204,7 +206,7 @@ impl Recorder {
     }
 }
 
-/// Random octets that are noted.
+/// A source of random octets that notes what it gives in the record.
 pub fn noted(recorder: Shared, mut entropy: Entropy) -> Entropy {
     Box::new(move |octets| {
         entropy(octets);

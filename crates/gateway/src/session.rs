@@ -1,5 +1,5 @@
-//! The session of a site and its hub, without sockets, clocks or randomness of its own: datagrams as octets, the handshake, the
-//! guard before it, sealed transport.
+//! The session of a site and its hub: datagrams as octets, the handshake, the guard before it, and
+//! sealed transport. It has no sockets, clocks or randomness of its own.
 
 pub mod cookie;
 pub mod message;

@@ -1,12 +1,14 @@
-//! SYN cookies (RFC 4987 §3.6): where too many handshakes are unfinished, a SYN/ACK's own sequence number says what has to be
-//! remembered of the SYN, and nothing is kept. The acknowledgement of it brings the number back.
+//! SYN cookies (RFC 4987 §3.6). When too many handshakes are unfinished, the host keeps nothing of
+//! a SYN. The sequence number of its SYN/ACK says what has to be remembered. The peer's
+//! acknowledgement brings that number back.
 //!
-//! The number is, from its highest bit: two bits of a slow counter, three that name an MSS, and 27 of a keyed function of the
-//! 4-tuple, the peer's initial sequence number, the counter and the MSS. Where the SYN has timestamps, the SYN/ACK's has the
-//! other options in its lowest bits, as Linux does; without them there is neither window scaling nor SACK.
+//! The number is, from its highest bit: two bits of a slow counter, three that name an MSS, and 27
+//! of a keyed function of the 4-tuple, the peer's initial sequence number, the counter and the MSS.
+//! If the SYN has timestamps, the lowest bits of the SYN/ACK's TSval hold the other options, as in
+//! Linux. Without timestamps there is neither window scaling nor SACK.
 //!
-//! Multipath TCP needs no bit: an acknowledgement that opens it bears both keys and the flags (RFC 8684 §3.1), and the own key follows from
-//! the cookie.
+//! Multipath TCP needs no bit: an acknowledgement that opens it bears both keys and the flags
+//! (RFC 8684 §3.1), and the own key follows from the cookie.
 
 use crate::identity::Identity;
 use crate::tuple::FourTuple;
@@ -14,12 +16,14 @@ use ropewalk_mptcp::Secret;
 use ropewalk_units::{Duration, Instant, Seq};
 use ropewalk_wire::{Flags, MptcpOption, MptcpOptions, Options, Segment, Timestamps};
 
-/// The counter counts these (Bernstein's; Linux has 60 s). A cookie holds for the rest of its own period, and for the next one.
+/// One step of the counter, as Bernstein proposed (Linux has 60 s). A cookie holds for the rest of
+/// its own period, and for the next one.
 const PERIOD: Duration = Duration::from_secs(64);
 /// Periods after its own in which a cookie holds.
 const LATER: u64 = 1;
-/// What a cookie can say of the peer's MSS, in octets: the least that a connection sends anyhow, without an option, IPv6's least, and
-/// paths of Ethernet: with tunnels, with PPPoE, in IPv6 and IPv4, with jumbo frames.
+/// The values of the peer's MSS that a cookie can tell, in octets. They are the least that a
+/// connection uses, the default without an option, the least of IPv6, and those of Ethernet: with
+/// tunnels, with PPPoE, over IPv6, over IPv4, and with jumbo frames.
 const SIZES: [u16; 8] = [48, 536, 1220, 1360, 1400, 1440, 1460, 8960];
 
 const HASH_BITS: u32 = 27;
@@ -55,7 +59,8 @@ pub(crate) struct Cookies {
 }
 
 impl Cookies {
-    /// What is left of a SYN that nobody remembers, and the number of its SYN/ACK.
+    /// Makes a cookie. Returns the SYN as it will be known when the cookie comes back, and the
+    /// number of the SYN/ACK.
     pub(crate) fn make(
         &mut self,
         now: Instant,
@@ -82,7 +87,8 @@ impl Cookies {
         (Segment { seq: syn.seq, flags, window: syn.window, options: left, ..Segment::default() }, cookie)
     }
 
-    /// The SYN whose SYN/ACK this segment acknowledges, as far as its cookie tells, and the SYN/ACK's number.
+    /// The SYN whose SYN/ACK this segment acknowledges, as far as its cookie tells, and the
+    /// SYN/ACK's number.
     pub(crate) fn read(
         &self,
         now: Instant,
@@ -90,7 +96,7 @@ impl Cookies {
         tuple: FourTuple,
         ack: &Segment,
     ) -> Option<(Segment, Seq)> {
-        // Nobody can guess where none was made.
+        // If no cookie was made lately, no segment can bring one back.
         if now.saturating_since(self.last?) > PERIOD.saturating_mul(LATER + 1) {
             return None;
         }
@@ -115,10 +121,11 @@ impl Cookies {
     }
 }
 
-/// RFC 7323 §2.3.
+/// The largest shift of a window (RFC 7323 §2.3).
 const MAX_SCALE: u8 = 14;
 
-/// Writes into a SYN/ACK's TSval what was agreed on. The value is never later than it was.
+/// Writes the agreed options into the lowest bits of a SYN/ACK's TSval. The new value is never
+/// later than the old one.
 pub(crate) fn stamp(answer: &mut Segment, syn: &Segment) {
     let agreed = answer.options.window_scale.and(syn.options.window_scale);
     let mut bits = agreed.map_or(stamped::NO_SCALE, u32::from);
@@ -153,7 +160,8 @@ fn capable(options: &MptcpOptions) -> MptcpOptions {
     left
 }
 
-/// Does the segment speak Multipath TCP without telling both keys? Then one that was lost does, and comes again (RFC 8684 §3.1).
+/// Has the segment options of Multipath TCP, but not both keys? Then the segment with both keys was
+/// lost, and the peer sends it again (RFC 8684 §3.1).
 pub(crate) fn lacks_keys(segment: &Segment) -> bool {
     let options = &segment.options.mptcp;
     let tells = |option: &MptcpOption| {
@@ -162,9 +170,11 @@ pub(crate) fn lacks_keys(segment: &Segment) -> bool {
     !options.is_empty() && !options.rare().iter().any(tells)
 }
 
-/// What the keys of a connection are made of whose SYN was answered with this cookie: the same again when the cookie comes back.
+/// The secret for the keys of a connection whose SYN was answered with this cookie. It is the same
+/// when the cookie comes back.
 pub(crate) fn secret(identity: &Identity, tuple: FourTuple, irs: Seq, cookie: Seq) -> Secret {
-    // A cookie's own input begins with a time, which never gets so far.
+    // The input of a cookie's number begins with a period, and no period begins with these octets.
+    // So the inputs always differ.
     let mut input = [0xff; 13];
     input[4..8].copy_from_slice(&irs.get().to_be_bytes());
     input[8..12].copy_from_slice(&cookie.get().to_be_bytes());
@@ -186,7 +196,7 @@ fn number(identity: &Identity, period: u64, tuple: FourTuple, irs: Seq, size: us
     input[8..12].copy_from_slice(&irs.get().to_be_bytes());
     input[12] = size as u8;
     let hash = identity.function_of(tuple.local, tuple.remote, &input) as u32 & HASH_MASK;
-    // The counter's lowest two bits: no two of the periods in which a cookie holds have them in common.
+    // The counter's lowest two bits. They differ between the periods in which a cookie holds.
     Seq::new((period as u32) << (HASH_BITS + SIZE_BITS) | (size as u32) << HASH_BITS | hash)
 }
 
@@ -248,7 +258,8 @@ mod tests {
                 |cookies: &Cookies, at| cookies.read(at, &identity, tuple(), &ack(cookie, None)).is_some();
             assert!(holds(&cookies, at(made)) && holds(&cookies, at(end - 1)), "made at {made} s");
             assert!(!holds(&cookies, at(end)), "made at {made} s");
-            // Another one made later does not bring the first back, nor does the wrap of the two bits.
+            // Another one made later does not bring the first back, nor does the wrap of the two
+            // bits.
             cookies.last = Some(at(made + 256));
             assert!(!holds(&cookies, at(made + 256)), "made at {made} s");
         }
@@ -270,7 +281,7 @@ mod tests {
         assert!(!read(&cookies, &identity, tuple(), &other_number));
         assert!(!read(&cookies, &Identity::new([1, 3]), tuple(), &honest));
         assert!(!read(&Cookies::default(), &identity, tuple(), &honest), "none was made");
-        // Every other bit of it is looked at.
+        // Every bit of it counts.
         for bit in 0..32 {
             let changed = ack(Seq::new(cookie.get() ^ (1 << bit)), None);
             assert!(!read(&cookies, &identity, tuple(), &changed), "bit {bit}");

@@ -1,11 +1,13 @@
-//! Segments of a flow that arrived one behind the other are taken as one (Linux: generic receive offload): the connection looks at its
-//! state once for all of them, and acknowledges them together.
+//! Segments of a flow that arrive one behind the other are taken as one (Linux: generic receive
+//! offload). The connection looks at its state once for all of them, and acknowledges them
+//! together.
 
 use crate::tuple::FourTuple;
 use ropewalk_wire::read::{IpPacket, TcpPacket};
 use ropewalk_wire::{Flags, IpHeader};
 
-/// Octets of data in one segment at most: with the longest header of TCP, behind IPv6's, they are an IP packet still.
+/// Octets of data in one segment, at most. With an IPv6 header and the longest TCP header, they
+/// still fit an IP packet.
 const MOST: usize = 65_535 - 40 - 60;
 
 /// A segment, and those that continue it.
@@ -22,7 +24,8 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A segment of data that others may continue: it bears ACK and nothing else.
+    /// Begins with a segment that others may continue: it has data, and its only flag is ACK.
+    /// `None` for other segments.
     pub(crate) fn begin(tuple: FourTuple, ip: &IpPacket<'a>, packet: TcpPacket<'a>) -> Option<Self> {
         let plain = packet.header.flags == Flags::ACK
             && packet.header.urgent == 0
@@ -33,8 +36,8 @@ impl<'a> Run<'a> {
         plain.then_some(Self { tuple, ip: ip.header, first: packet, len, flags, packets: 1 })
     }
 
-    /// Does this segment continue it? It differs in its place, and perhaps by PSH. One that is longer than the first does not, for
-    /// then the first was not full.
+    /// Does this segment continue it? It may differ only in its place, and by PSH. A segment that
+    /// is longer than the first one does not continue it: the first was then not full.
     pub(crate) fn is_continued_by(&self, tuple: FourTuple, ip: &IpPacket<'_>, next: &TcpPacket<'_>) -> bool {
         let (one, other) = (&self.first.header, &next.header);
         let same_ip =
@@ -54,7 +57,7 @@ impl<'a> Run<'a> {
             && self.len + next.payload.len() <= MOST
     }
 
-    /// Takes it, and writes the data of both to `data`.
+    /// Adds a segment. `data` then has the data of all segments.
     pub(crate) fn add(&mut self, next: &TcpPacket<'_>, data: &mut Vec<u8>) {
         if self.packets == 1 {
             data.clear();
@@ -66,7 +69,8 @@ impl<'a> Run<'a> {
         self.packets += 1;
     }
 
-    /// The flow, all of it as one segment, and how many packets it was. `data` is what [`Self::add`] has written.
+    /// The flow, all of it as one segment, and how many packets it was. `data` is what
+    /// [`Self::add`] has written.
     pub(crate) fn end<'d>(self, data: &'d [u8]) -> (FourTuple, TcpPacket<'d>, u64)
     where
         'a: 'd,
@@ -130,7 +134,8 @@ mod tests {
         octets
     }
 
-    /// How many of these become one segment with the first, how long that is, and whether it has PSH.
+    /// How many of these become one segment with the first, how long that is, and whether it has
+    /// PSH.
     fn taken(packets: &[Vec<u8>]) -> (u64, usize, Flags) {
         let read = |octets| {
             let ip = IpPacket::read(octets).expect("a packet");

@@ -1,4 +1,4 @@
-//! The host: who gets a packet, who may open what, and when somebody has to be asked again.
+//! The host: which connection gets a packet, which connections may open, and when timers are due.
 
 use crate::cookie::{CookiePolicy, Cookies};
 use crate::gro::Run;
@@ -64,14 +64,16 @@ pub struct Counters {
     pub coalesced: u64,
     /// Packets that could not be read, or whose checksum did not hold.
     pub malformed: u64,
-    /// Packets for somebody else or from nobody, fragments, other protocols than TCP, and messages of routers that are not
-    /// believed or do not matter.
+    /// Packets for another host, or from an address that no single host has; fragments; other
+    /// protocols than TCP; and messages of routers that are not believed or do not matter.
     pub ignored: u64,
-    /// Messages that say that a packet was too long, and that are believed, or would be after a timeout.
+    /// Messages that say that a packet was too long, and that are believed, or would be after a
+    /// timeout.
     pub too_big: u64,
-    /// Segments that nobody expected.
+    /// Segments that no connection and no listener takes.
     pub unexpected: u64,
-    /// SYNs that came while too many handshakes were unfinished: an old one was given up for it, or nothing is kept of it.
+    /// SYNs that came while too many handshakes were unfinished: an old one was given up for it, or
+    /// nothing is kept of it.
     pub overflows: u64,
     /// SYNs that were answered with a cookie.
     pub cookies_sent: u64,
@@ -85,13 +87,14 @@ pub struct Counters {
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 49_152..=65_535;
 /// Octets that the host takes from a connection before the application reads them.
 const READY: usize = 256 * 1024;
-/// As most systems send it.
+/// Hops that a packet may take, as most systems set it.
 const TTL: u8 = 64;
 
 /// A host without IO.
 ///
-/// Inside one event: [`Self::handle_packet`] or [`Self::handle_timeout`] or a call of the application, then
-/// [`Self::poll_event`] and [`Self::poll_transmit`] until there is none, then [`Self::poll_timeout`] once.
+/// Inside one event: [`Self::handle_packet`] or [`Self::handle_timeout`] or a call of the
+/// application, then [`Self::poll_event`] and [`Self::poll_transmit`] until there is none, then
+/// [`Self::poll_timeout`] once.
 #[derive(Debug)]
 pub struct Host {
     addresses: Vec<IpAddr>,
@@ -123,7 +126,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host with these addresses; whoever knows the secret can guess its sequence numbers and keys.
+    /// A host with these addresses; whoever knows the secret can guess its sequence numbers and
+    /// keys.
     pub fn new(addresses: Vec<IpAddr>, secret: [u64; 4]) -> Self {
         Self {
             addresses,
@@ -159,10 +163,11 @@ impl Host {
         self.listeners.insert(port, protocol);
     }
 
-    /// Opens a connection from this address; Multipath TCP's path manager may use the host's other addresses.
+    /// Opens a connection from this address; Multipath TCP's path manager may use the host's other
+    /// addresses.
     ///
-    /// Returns `None` when every port is taken, or the remote address is that of many hosts or of none (RFC 9293 §3.9.1.1,
-    /// MUST-46).
+    /// Returns `None` when every port is taken, or the remote address is that of many hosts or of
+    /// none (RFC 9293 §3.9.1.1, MUST-46).
     pub fn connect(
         &mut self,
         now: Instant,
@@ -174,11 +179,11 @@ impl Host {
         self.connect_over(now, &self.paths(first), protocol)
     }
 
-    /// Opens a connection over these paths, whose own ports do not matter: the first now, others as the path manager of
-    /// Multipath TCP says.
+    /// Opens a connection over these paths, whose own ports do not matter: the first now, others as
+    /// the path manager of Multipath TCP says.
     ///
-    /// Returns `None` when every port is taken, there is no path, or the first one's remote address is that of many hosts or
-    /// of none.
+    /// Returns `None` when every port is taken, there is no path, or the first one's remote address
+    /// is that of many hosts or of none.
     pub fn connect_over(
         &mut self,
         now: Instant,
@@ -224,7 +229,8 @@ impl Host {
         })
     }
 
-    /// One after the other, from one on that nobody outside can tell: a blind attacker must guess it too (RFC 6056 §3.3.3).
+    /// A free port. Ports are tried in order, from one on that nobody outside can tell: a blind
+    /// attacker has to guess the port too (RFC 6056 §3.3.3).
     fn free_port(&mut self, from: IpAddr, remote: SocketAddr) -> Option<u16> {
         let first = self.identity.first_port(from, remote);
         for _ in EPHEMERAL {
@@ -263,7 +269,8 @@ impl Host {
         }
     }
 
-    /// Packets came in together, in this order. Segments of a flow that follow one another are taken as one.
+    /// Packets came in together, in this order. Segments of a flow that follow one another are
+    /// taken as one.
     pub fn handle_packets<'a>(&mut self, now: Instant, packets: impl IntoIterator<Item = &'a [u8]>) {
         let mut data = std::mem::take(&mut self.coalesced);
         let mut run: Option<Run<'a>> = None;
@@ -292,7 +299,8 @@ impl Host {
         }
     }
 
-    /// A packet that is a segment for this host, and whole. Others are dealt with.
+    /// Reads a packet, and returns it if it is a whole segment for this host. Others are counted,
+    /// and ICMP messages are handled.
     fn admit<'a>(
         &mut self,
         now: Instant,
@@ -304,7 +312,8 @@ impl Host {
             return None;
         };
         let is_own = self.addresses.contains(&ip.header.destination);
-        // RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no host has, and an answer would go to many.
+        // RFC 9293 §3.9.2.3 (MUST-63): TCP has no peer at an address that no single host has. An
+        // answer could go to many hosts.
         let is_for_us = is_own && is_of_one_host(ip.header.source) && ip.is_whole();
         if is_for_us && path_mtu::is_icmp(&ip) {
             self.handle_icmp(now, &ip);
@@ -366,14 +375,14 @@ impl Host {
         self.attend(now, id);
     }
 
-    /// Everything that follows an input of a connection, but sending.
+    /// Does everything that follows an input to a connection, except sending.
     fn attend(&mut self, now: Instant, id: SocketId) {
         self.process_events(now, id);
         let Some(socket) = self.sockets.get_mut(&id) else { return };
         socket.collect(READY);
         if socket.abandons() {
             socket.abort();
-            // What it was told of the end goes on to the application.
+            // The application gets the events of the abort too.
             self.process_events(now, id);
         }
         let Some(socket) = self.sockets.get_mut(&id) else { return };
@@ -405,7 +414,8 @@ impl Host {
         }
     }
 
-    /// The 4-tuple of a connection that is over, TIME-WAIT included, may name another one (RFC 9293 §3.6.1, MUST-13).
+    /// Frees the 4-tuple of a connection that is over, TIME-WAIT included, for another one
+    /// (RFC 9293 §3.6.1, MUST-13).
     fn release(&mut self, id: SocketId, tuple: FourTuple) {
         if self.tuples.get(&tuple).is_some_and(|(holder, _)| *holder == id) {
             self.tuples.remove(&tuple);
@@ -520,7 +530,7 @@ impl Host {
                 return sent;
             }
             if tuple.is_some() {
-                // It cannot be written, as if it were lost; others wait behind it.
+                // The segment cannot be written, and counts as lost. Others wait behind it.
                 continue;
             }
             self.active.pop_front();
@@ -568,7 +578,7 @@ impl Host {
         }
     }
 
-    /// Nothing is left of a connection, nor a way to it.
+    /// Removes a connection, and everything that leads to it.
     fn remove(&mut self, id: SocketId) {
         let Some(socket) = self.sockets.remove(&id) else { return };
         self.opening.remove(&id);
@@ -585,8 +595,9 @@ impl Host {
         }
     }
 
-    /// RFC 9293 §3.10.7.4, RFC 6191: a SYN may end TIME-WAIT, where nothing of the old connection can be taken for the new one. Returns
-    /// the number behind the last one that the old connection sent.
+    /// May this SYN end TIME-WAIT, since nothing of the old connection can be taken for the new one
+    /// (RFC 9293 §3.10.7.4, RFC 6191)? Returns the number behind the last one that the old
+    /// connection sent.
     fn end_of_time_wait(&self, id: SocketId, tuple: FourTuple, segment: &Segment) -> Option<Seq> {
         let is_syn = segment.flags.contains(Flags::SYN) && !segment.flags.intersects(Flags::ACK | Flags::RST);
         let connection =
@@ -599,7 +610,8 @@ impl Host {
         time_wait::may_end(connection, segment.seq, stamp).then(|| connection.snd_nxt())
     }
 
-    /// RFC 6528; RFC 9293 §3.10.7.4 has it above all numbers of a connection that was in TIME-WAIT.
+    /// The initial sequence number (RFC 6528). It is above all numbers of a connection that was in
+    /// TIME-WAIT (RFC 9293 §3.10.7.4).
     fn initial_sequence(&self, now: Instant, tuple: FourTuple, after: Option<Seq>) -> Seq {
         let iss = self.identity.initial_sequence(now, tuple.local, tuple.remote);
         match after {
@@ -646,8 +658,8 @@ impl Host {
         }
     }
 
-    /// Nothing more will be written or read. RFC 9293 §3.6.1: whoever has not read everything, or gets more data, resets the
-    /// connection, so that the peer knows that data is lost.
+    /// Nothing more will be written or read. If data is unread or more of it comes, the connection
+    /// is reset, so that the peer knows that data is lost (RFC 9293 §3.6.1).
     pub fn close(&mut self, now: Instant, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.close();
@@ -663,7 +675,8 @@ impl Host {
         }
     }
 
-    /// Has the peer finished, and has everything before been read? True for a connection that is gone.
+    /// Has the peer finished, and has everything before been read? True for a connection that is
+    /// gone.
     pub fn peer_finished(&self, id: SocketId) -> bool {
         self.sockets.get(&id).is_none_or(Socket::peer_finished)
     }
@@ -695,7 +708,7 @@ impl Host {
         }
     }
 
-    /// Connections that the host still knows.
+    /// Number of connections that the host still knows.
     pub fn sockets(&self) -> usize {
         self.sockets.len()
     }

@@ -1,5 +1,5 @@
-//! What a host must choose so that no two of its connections are taken for one another: initial sequence numbers, and
-//! tokens.
+//! What a host must choose so that no two of its connections are taken for one another: initial
+//! sequence numbers, and tokens.
 
 use ropewalk_mptcp::Secret;
 use ropewalk_units::{Instant, Seq};
@@ -8,10 +8,10 @@ use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-/// What drives initial sequence numbers counts once in so many nanoseconds (RFC 9293 §3.4.1).
+/// Nanoseconds of one tick of the clock behind initial sequence numbers (RFC 9293 §3.4.1).
 const TICK: u64 = 4_000;
 
-/// Draws until this one are never all in use.
+/// How often a token is drawn, at most, until one is not in use. In practice one is found.
 const DRAWS: u32 = 1_000;
 
 /// A host's secret, and the tokens that are in use there.
@@ -27,14 +27,15 @@ impl Identity {
         Self { function: SipHasher24::new_with_keys(first, second), tokens: BTreeSet::new() }
     }
 
-    /// The initial sequence number of a connection or subflow between these ends (RFC 6528 §3): a clock, and a
-    /// function of the 4-tuple that nobody can compute without the secret.
+    /// The initial sequence number of a connection or subflow between these ends (RFC 6528 §3): a
+    /// clock, and a function of the 4-tuple that nobody can compute without the secret.
     pub fn initial_sequence(&self, now: Instant, local: SocketAddr, remote: SocketAddr) -> Seq {
         let clock = (now.as_nanos() / TICK) as u32;
         Seq::new(clock.wrapping_add(self.of(local, remote)))
     }
 
-    /// Where the search for a local port begins, of connections from this address to that end (RFC 6056 §3.3.3).
+    /// Where the search for a local port begins, of connections from this address to that end
+    /// (RFC 6056 §3.3.3).
     pub(crate) fn first_port(&self, from: IpAddr, remote: SocketAddr) -> u32 {
         self.of(SocketAddr::new(from, 0), remote)
     }
@@ -46,8 +47,8 @@ impl Identity {
         self.function.hash(&tuple) as u32
     }
 
-    /// A function of the 4-tuple and of `more` that nobody can compute without the secret. It says nothing of the initial sequence
-    /// numbers: their input is shorter.
+    /// A function of the 4-tuple and of `more` that nobody can compute without the secret. It says
+    /// nothing of the initial sequence numbers: their input is shorter.
     pub(crate) fn function_of(&self, local: SocketAddr, remote: SocketAddr, more: &[u8; 13]) -> u64 {
         let mut input = [0; 36 + 13];
         write(&mut input[..18], local);
@@ -134,7 +135,8 @@ mod tests {
         let number = |microseconds| host.initial_sequence(at(microseconds), end(1, 40_000), end(2, 5001));
         let first = number(0);
         assert_eq!(number(3), first);
-        // The second connection comes later, and so does its number, over the wrap of the whole space too.
+        // The second connection comes later, and so does its number, over the wrap of the whole
+        // space too.
         let mut last = first;
         for second in 1..20_000 {
             let next = number(second * 1_000_000);

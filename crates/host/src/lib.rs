@@ -1,8 +1,8 @@
 //! A host without IO: the layer between packets and connections.
 //!
-//! Octets of IP packets come in, octets of IP packets go out. Between them stand [`ropewalk_tcp`] and [`ropewalk_mptcp`],
-//! and what only a host knows: which 4-tuple belongs to whom, which ports are free, who listens, and the application's octets.
-//! Time and randomness are arguments.
+//! Octets of IP packets come in, octets of IP packets go out. Between them stand [`ropewalk_tcp`]
+//! and [`ropewalk_mptcp`], and what only a host knows: which 4-tuple belongs to whom, which ports
+//! are free, who listens, and the application's octets. Time and randomness are arguments.
 
 mod cookie;
 mod gro;

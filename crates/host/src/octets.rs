@@ -3,8 +3,9 @@
 use ropewalk_wire::{Octets, Payload, Sum};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Fewer octets of one segment are kept together with others, until so many are. What a segment's octets cost is then in
-/// proportion to them, however few they are.
+/// A segment with fewer octets than this is kept in one piece with those before it, until the piece
+/// has [`TOGETHER`] octets. So the memory of a segment is in proportion to its octets, however few
+/// they are.
 const FEW: usize = 256;
 const TOGETHER: usize = 4 * 1024;
 
@@ -57,8 +58,8 @@ impl Octets for SendBuffer {
     }
 }
 
-/// What arrived and has not been read. A range's offset is the place that its octets were given as they arrived; what the
-/// connection holds of them, in whatever order, can be read, and the rest is swept out.
+/// What arrived and has not been read. Octets get a place as they arrive, and a range's offset is
+/// that place. What the connection holds can be read, in any order. The rest is swept out.
 #[derive(Debug, Default)]
 pub(crate) struct ReceiveStore {
     pieces: BTreeMap<u64, Vec<u8>>,
@@ -80,7 +81,8 @@ impl ReceiveStore {
         place
     }
 
-    /// A piece of its own costs more than a few octets do: these lie together with those before them.
+    /// A piece of its own costs more than a few octets do: these lie together with those before
+    /// them.
     fn append(&mut self, octets: &[u8]) {
         if octets.len() < FEW
             && let Some(mut last) = self.pieces.last_entry()
@@ -173,7 +175,8 @@ mod tests {
         assert_eq!(out, b"kefghmno", "behind a sweep nothing is joined to what does not touch it");
     }
 
-    /// A hostile peer sends octets one by one, or long segments of which the connection takes an octet each.
+    /// A hostile peer sends octets one by one, or long segments of which the connection takes an
+    /// octet each.
     #[test]
     fn pieces_are_few_and_hold_what_is_held() {
         let mut store = ReceiveStore::default();

@@ -1,4 +1,5 @@
-//! What a router says of the path's MTU: ICMP "fragmentation needed" (RFC 1191), ICMPv6 "packet too big" (RFC 8201).
+//! What a router says of the path's MTU: ICMP "fragmentation needed" (RFC 1191), ICMPv6 "packet too
+//! big" (RFC 8201).
 
 use crate::tuple::FourTuple;
 use ropewalk_units::Seq;
@@ -11,8 +12,8 @@ use std::net::{IpAddr, SocketAddr};
 const IPV4_HEADER: u32 = 20;
 /// Octets of an IPv6 header.
 const IPV6_HEADER: u32 = 40;
-/// No message makes packets of IPv4 shorter than this (Linux's `net.ipv4.route.min_pmtu`); RFC 791 would allow 68, which an attacker
-/// would like.
+/// No message makes packets of IPv4 shorter than this (Linux's `net.ipv4.route.min_pmtu`). RFC 791
+/// allows 68, which would help an attacker.
 const LEAST_V4: u32 = 552;
 /// RFC 8201 §4: every link of IPv6 carries so much.
 const LEAST_V6: u32 = 1280;
@@ -36,7 +37,8 @@ pub(crate) struct TooLong {
 }
 
 impl TooLong {
-    /// What a message says, if it makes sense: about a segment of the host that gets it, which was longer than what it claims.
+    /// Reads a message. `None` unless it is about a segment of the host that gets it, and that
+    /// segment was longer than the MTU that it names.
     pub(crate) fn read(ip: &IpPacket<'_>) -> Option<Self> {
         let Ok(Icmp::PacketTooBig { mtu, quoted }) = Icmp::read(ip) else { return None };
         let quoted = Quoted::read(quoted).ok()?;
@@ -49,7 +51,7 @@ impl TooLong {
         };
         let len = header + u32::try_from(quoted.payload_len).ok()?;
         let mtu = if mtu == 0 { PLATEAUS.into_iter().find(|plateau| *plateau < len)? } else { mtu };
-        // RFC 8201 §4: an MTU that no link of IPv6 has is nothing that a router says.
+        // RFC 8201 §4: a message with less than the least MTU of IPv6 is ignored.
         if mtu >= len || (quoted.source.is_ipv6() && mtu < least) {
             return None;
         }

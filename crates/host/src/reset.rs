@@ -4,8 +4,8 @@ use ropewalk_mptcp::Refusal;
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{Flags, Segment};
 
-/// A reset for a segment that belongs to no connection (RFC 9293 §3.10.7.1, CLOSED); none for a reset. A refused MP_JOIN has
-/// a reason, which the reset tells (RFC 8684 §3.2).
+/// A reset for a segment that belongs to no connection (RFC 9293 §3.10.7.1, CLOSED); none for a
+/// reset. A refused MP_JOIN has a reason, which the reset tells (RFC 8684 §3.2).
 pub fn reset_for(segment: &Segment, why: Option<Refusal>) -> Option<Segment> {
     if segment.flags.contains(Flags::RST) {
         return None;
@@ -23,9 +23,10 @@ pub fn reset_for(segment: &Segment, why: Option<Refusal>) -> Option<Segment> {
     Some(reset)
 }
 
-/// Resets that may leave in [`PERIOD`], so that a flood of strangers' segments is not answered with another flood.
+/// Resets that may leave in [`PERIOD`], so that a flood of strangers' segments is not answered with
+/// another flood. Linux limits its ICMP errors likewise (`icmp_msgs_per_sec`).
 const BURST: u32 = 1_000;
-/// Linux limits its ICMP errors to so many a second in all (`icmp_msgs_per_sec`); resets are no worse.
+/// The time in which [`BURST`] resets may leave.
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// How many resets may still leave.

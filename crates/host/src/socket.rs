@@ -8,7 +8,8 @@ use ropewalk_units::{Dsn, Instant, Seq};
 use ropewalk_wire::{Payload, Segment};
 use std::collections::BTreeMap;
 
-/// A sweep or a release looks at all that is held. It waits until so many octets could go, so that it costs little for each.
+/// A sweep or a release looks at all that is held. It waits until so many octets could go, so that
+/// its cost for each octet is small.
 const WORTHWHILE: usize = 256 * 1024;
 
 /// A connection.
@@ -92,7 +93,8 @@ impl Socket {
         }
     }
 
-    /// Moves what the connection delivers to the application's side, and sweeps out what nobody holds.
+    /// Moves what the connection delivers to the application's side, and sweeps out what nobody
+    /// holds.
     pub(crate) fn collect(&mut self, room: usize) {
         while self.ready.len() < room {
             let most = (room - self.ready.len()) as u64;
@@ -164,8 +166,8 @@ impl Socket {
         taken
     }
 
-    /// Forgets what both levels have acknowledged. To look at all that is sent costs as much as there are segments, so that it
-    /// waits until so much more is acknowledged.
+    /// Forgets what both levels have acknowledged. Looking at all that is sent costs as much as
+    /// there are segments, so this waits until [`WORTHWHILE`] more octets are acknowledged.
     pub(crate) fn release(&mut self) {
         let acknowledged = match &self.transport {
             Transport::Tcp(connection, _) => connection.stats().bytes_acked,

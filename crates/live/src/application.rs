@@ -1,4 +1,5 @@
-//! Applications on the kernel's sockets: the scenario's sources and sinks, with a thread at each end of a connection.
+//! Applications on the kernel's sockets: the scenario's sources and sinks, with a thread at each
+//! end of a connection.
 
 mod datagram;
 mod own;
@@ -62,7 +63,8 @@ struct End {
 }
 
 impl End {
-    /// It writes when the connection is to be opened, as in simulation: what it asks for is asked from then on.
+    /// The source writes its first data when the connection is to be opened, as in simulation: the
+    /// time of a request counts from then on.
     fn begin(&mut self, now: Instant) {
         self.source.pump(now, &Sink::default(), &mut self.outgoing);
     }
@@ -208,7 +210,8 @@ fn own_protocol(connection: &ConnectionPlan) -> ropewalk_host::Protocol {
     }
 }
 
-/// The paths of the connection with this index as its client knows them; ports of its own are the host's choice.
+/// The paths of the connection with this index as its client knows them; ports of its own are the
+/// host's choice.
 fn own_paths(plan: &Plan, index: usize) -> Vec<ropewalk_mptcp::Path> {
     let path = |path: &PathPlan| {
         let [local, remote] = path.addresses().map(|address| plan.address(address));
@@ -219,10 +222,10 @@ fn own_paths(plan: &Plan, index: usize) -> Vec<ropewalk_mptcp::Path> {
 }
 
 impl Applications {
-    /// Ends them. What they had of the processors.
+    /// Ends them. Returns the processor time that they had.
     pub(crate) fn end(&mut self) -> Share {
         self.stop.store(true, Ordering::Relaxed);
-        // One that has panicked has said so.
+        // A thread that has panicked has printed why.
         self.threads.drain(..).filter_map(|thread| thread.join().ok()).sum()
     }
 }
@@ -244,7 +247,7 @@ impl Ready {
                 if let Err(error) = work(&stage) {
                     progress.fail(&error);
                 }
-                // The thread began with the work.
+                // This thread has done nothing but this work.
                 Share::of_thread()
             })
         };
@@ -279,8 +282,8 @@ impl Ready {
     }
 }
 
-/// One end of a connection that has opened. Its socket stays open until the run is over, whatever happens: the kernel tells
-/// nothing of one that is closed.
+/// One end of a connection that has opened. Its socket stays open until the run is over, whatever
+/// happens: the kernel tells nothing of one that is closed.
 fn follow(stage: &Stage, stream: Option<Stream>, end: &mut End) -> io::Result<()> {
     let Some(stream) = stream else { return Ok(()) };
     let progress = Arc::clone(&end.progress);

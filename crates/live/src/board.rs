@@ -29,7 +29,7 @@ pub(crate) struct Report {
 pub(crate) struct Board(Mutex<BTreeMap<usize, Report>>);
 
 impl Board {
-    /// A thread that has panicked has left what it had.
+    /// A thread that has panicked leaves reports that still hold.
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Report>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,10 +5,10 @@ use rustix::event::{Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who waits looks this often whether it has to stop.
+/// A thread that waits checks this often whether it has to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Nanoseconds since it was made, by the clock that nobody sets.
+/// The time since it was made, by CLOCK_MONOTONIC, which nobody can set.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: u64,
@@ -27,7 +27,7 @@ pub(crate) fn timespec(time: Duration) -> Timespec {
 }
 
 impl Clock {
-    /// It is now time zero.
+    /// A clock whose time zero is this call.
     #[expect(clippy::new_without_default, reason = "a clock that starts by default would surprise")]
     pub fn new() -> Self {
         Self { start: monotonic() }
@@ -48,7 +48,7 @@ impl Clock {
         Duration::from_nanos(self.start.saturating_sub(other.start))
     }
 
-    /// Waits for a time. False: it is to stop before.
+    /// Waits until `at`. Returns false if `stop` is set before.
     pub(crate) fn wait_until(self, at: Instant, stop: &AtomicBool) -> bool {
         loop {
             if stop.load(Ordering::Relaxed) {

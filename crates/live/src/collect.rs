@@ -126,8 +126,8 @@ fn flow_row(connection: &ConnectionPlan, bytes: u64, counts: &DatagramCounts, ti
     }
 }
 
-/// The name of a subflow's path; `b>a` for a pair that is none of the connection's paths, from the client's link to the
-/// server's.
+/// The name of a subflow's path; `b>a` for a pair that is none of the connection's paths, from the
+/// client's link to the server's.
 fn path_name(plan: &Plan, connection: &ConnectionPlan, seen: &Seen) -> String {
     if let Some(index) = path(plan, connection, seen) {
         return connection.paths[index].name.clone();

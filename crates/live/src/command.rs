@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Octets of a program's output that are kept: the last ones.
 const KEPT: usize = 64 << 10;
-/// Who waits looks this often whether the run is over.
+/// A thread that waits checks this often whether the run is over.
 const LOOK: Duration = Duration::from_millis(20);
 /// Between the signal that asks a program to end and the one that ends it.
 const GRACE: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ pub(crate) struct Program<'a> {
     pub(crate) host: &'a str,
     pub(crate) namespace: &'a Namespace,
     pub(crate) command: &'a CommandPlan,
-    /// Its process group, for whoever wants to know; 0 before it runs.
+    /// Its process group, for the observer; 0 before it runs.
     pub(crate) group: &'a AtomicI32,
 }
 
@@ -125,7 +125,8 @@ impl Program<'_> {
 }
 
 impl Process {
-    /// The leader is not waited for before the end, so that nobody else can get its number.
+    /// Its process group. The leader is not waited for before the end, so that no other process can
+    /// get its number.
     fn group(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32)
     }
@@ -150,9 +151,10 @@ impl Process {
         }
     }
 
-    /// Ends it and its group: by asking, and then without.
+    /// Ends it and its group: first by SIGTERM, and after [`GRACE`] by SIGKILL.
     fn end(mut self, execution: &mut Execution) -> io::Result<ExitStatus> {
-        // Nobody is left, or it may not be asked: then there is nothing to do either.
+        // This fails if no process is left, or if it may not be signalled. In both cases nothing
+        // else can be done.
         let _ = killpg(self.group(), Signal::SIGTERM);
         let clock = Clock::new();
         while clock.now() < Instant::ZERO + GRACE && !self.is_over() {
@@ -182,7 +184,7 @@ fn is_ready(fd: &impl AsFd) -> io::Result<bool> {
     wait(&mut [PollFd::new(fd, PollFlags::IN)], Duration::ZERO)
 }
 
-/// Waits for the first of them. Is there one?
+/// Waits until one of them is ready, for `most` at the longest. Returns whether one is.
 fn wait(fds: &mut [PollFd<'_>], most: Duration) -> io::Result<bool> {
     match poll(fds, Some(&timespec(most))) {
         Ok(ready) => Ok(ready > 0),

@@ -5,10 +5,10 @@ use crate::lease;
 use crate::machine::Machine;
 use crate::namespace;
 
-/// Congestion controls that scenarios can ask for, and what is lost without them.
+/// The kernel's names of the congestion controls that scenarios can ask for.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "dctcp"];
 
-/// What a scenario with `stack = "gateway"` needs.
+/// The command that installs the daemon, which scenarios with `stack = "gateway"` need.
 const INSTALL_GATEWAY: &str = "cargo install --path crates/gateway";
 
 /// One thing that was looked at.
@@ -44,7 +44,7 @@ pub fn examine() -> Vec<Finding> {
     findings
 }
 
-/// What a machine that is so lacks.
+/// The findings about this machine.
 fn of(machine: &Machine) -> Vec<Finding> {
     let capable = "CAP_NET_ADMIN or CAP_SYS_ADMIN is missing";
     let mut findings = vec![

@@ -1,4 +1,5 @@
-//! The gateways of a scenario's bonds: for each bond two daemons, `ropewalk-gateway`, in the namespaces of its routers.
+//! The gateways of a scenario's bonds: for each bond two daemons, `ropewalk-gateway`, in the
+//! namespaces of its routers.
 
 mod config;
 mod daemon;
@@ -22,11 +23,12 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Daemons have so long to find each other.
+/// The time that daemons have to find each other.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Who waits for them looks this often.
+/// The time between two checks whether they have.
 const LOOK: Duration = Duration::from_millis(20);
-/// Without a series they are asked this often: a session that ends is then known by what it was.
+/// Without a series the daemons are asked this often. When a session ends, its last counts are then
+/// known.
 const RARELY: Duration = Duration::from_millis(200);
 
 /// One end of a bond: which daemon it is, how that names the other end, and what it has counted.
@@ -48,7 +50,7 @@ struct Bond<'a> {
 pub(crate) struct Bonds<'a> {
     plan: &'a Plan,
     daemons: Vec<Daemon>,
-    /// What they had had of the processors when they began to count.
+    /// The processor time that they had had when they began to count.
     before: Vec<Share>,
     all: Vec<Bond<'a>>,
 }
@@ -56,8 +58,8 @@ pub(crate) struct Bonds<'a> {
 /// A site's name for its hub.
 const HUB: &str = "hub";
 
-/// The bonds of a plan by their hubs, with nothing of this machine. A hub has one set of keys for all of its sites: a bond that has others
-/// gets a hub of its own on the same router.
+/// The bonds of a plan by their hubs, with nothing of this machine. A hub has one set of keys for
+/// all of its sites: a bond that has others gets a hub of its own on the same router.
 fn hubs(plan: &Plan) -> Vec<Hub<'_>> {
     let bonds = plan.links.iter().enumerate().filter_map(|(index, link)| Some((index, link, link.bond()?)));
     let mut hubs: Vec<Hub<'_>> = Vec::new();
@@ -85,7 +87,7 @@ fn failed(gateway: &str) -> impl Fn(io::Error) -> Error {
 }
 
 impl<'a> Bonds<'a> {
-    /// Starts all daemons of a plan. Their keys are drawn now, and go with the lease.
+    /// Starts all daemons of a plan. Their keys are drawn here, and are removed with the lease.
     pub(crate) fn start(
         plan: &'a Plan,
         site: &Site,
@@ -103,7 +105,7 @@ impl<'a> Bonds<'a> {
         Ok(bonds)
     }
 
-    /// A hub and its sites. Who is asked is there first.
+    /// Starts a hub and its sites. The hub comes first, since the sites ask it for sessions.
     fn start_hub(
         &mut self,
         hub: &Hub<'a>,
@@ -136,7 +138,8 @@ impl<'a> Bonds<'a> {
         self.all.is_empty()
     }
 
-    /// Waits until all have sessions, and then as long as the scenario says. False: it is to stop before.
+    /// Waits until all have sessions, and then as long as the scenario says. Returns false if
+    /// `stop` is set before.
     pub(crate) fn come_up(&mut self, clock: Clock, stop: &AtomicBool) -> Result<bool, Error> {
         let until = clock.now() + PATIENCE;
         for bond in &self.all {
@@ -168,7 +171,7 @@ impl<'a> Bonds<'a> {
         self.daemons.iter().map(|daemon| daemon.status().map_err(failed(&daemon.name))).collect()
     }
 
-    /// From now on it counts.
+    /// Begins to count.
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
         self.before = self.daemons.iter().map(Daemon::share).collect();
         let told = self.ask()?;
@@ -188,7 +191,7 @@ impl<'a> Bonds<'a> {
         Ok(())
     }
 
-    /// What each daemon has had of the processors since it counts, by its router.
+    /// The processor time that each daemon has had since it counts, by the name of its router.
     pub(crate) fn shares(&self) -> Vec<(String, Share)> {
         let daemons = self.daemons.iter().zip(&self.before);
         daemons.map(|(daemon, before)| (daemon.name.clone(), daemon.share().since(*before))).collect()

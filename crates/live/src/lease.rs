@@ -1,4 +1,5 @@
-//! Runs on one machine: each has a name and a lock that says that its owner lives. What a dead owner left is removed.
+//! Runs on one machine: each has a name and a lock that says that its owner lives. What a dead
+//! owner left is removed.
 
 use crate::namespace;
 use nix::fcntl::{Flock, FlockArg};
@@ -9,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 /// Where the locks are.
 const FOLDER: &str = "/run/ropewalk";
-/// Behind the run's name.
+/// The ending of a lock's file, behind the run's name.
 const SUFFIX: &str = "lock";
 
-/// What its owner alone may open.
+/// The mode of a folder that only its owner may open.
 const PRIVATE: u32 = 0o700;
 
 fn folder(run: &str) -> PathBuf {
@@ -78,7 +79,8 @@ fn lock(path: &Path, how: &OpenOptions) -> io::Result<Option<Flock<File>>> {
     Ok(is_there.then_some(lock))
 }
 
-/// Removes what runs have left whose owners are dead. Gives the names of the namespaces that are gone.
+/// Removes what runs have left whose owners are dead. Gives the names of the namespaces that are
+/// gone.
 ///
 /// # Errors
 /// A folder cannot be read, or a namespace not removed.

@@ -1,7 +1,8 @@
-//! Hosts on Linux's devices, at the real time. Opening a device needs root, or CAP_NET_ADMIN.
+//! Hosts on Linux's devices, in real time. Opening a device needs root, or CAP_NET_ADMIN.
 //!
-//! [`Ports`]: a [`Host`](ropewalk_host::Host) of our own whose packets go in and out by TUN interfaces. [`run`]: a whole
-//! scenario whose hosts are Linux's, each a network namespace, with the simulator's links between them.
+//! [`Ports`]: a [`Host`](ropewalk_host::Host) of our own whose packets go in and out by TUN
+//! interfaces. [`run`]: a whole scenario whose hosts are Linux's, each a network namespace, with
+//! the simulator's links between them.
 
 #![cfg(target_os = "linux")]
 

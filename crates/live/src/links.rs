@@ -1,4 +1,5 @@
-//! The scenario's links in real time: the simulator's engine, paced by the clock, with interfaces of kernels at its edge.
+//! The scenario's links in real time: the simulator's engine, paced by the clock, with interfaces
+//! of kernels at its edge.
 
 mod host;
 mod joined;
@@ -58,7 +59,7 @@ impl Node for Place {
     }
 }
 
-/// Is it a host, or a gateway that a kernel is?
+/// Is it at the edge of the links: a host, or a gateway that is a program on a kernel?
 pub(crate) fn is_at_edge(node: &NodePlan) -> bool {
     node.kind == NodeKind::Host || node.is_gateway()
 }
@@ -81,7 +82,8 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// The links of a plan between hosts and gateways, which stand in the order of their nodes. `seed` is of the random streams.
+    /// The links of a plan between hosts and gateways, which stand in the order of their nodes.
+    /// `seed` is of the random streams.
     pub(crate) fn new(plan: &Plan, seed: u64, clock: Clock, hosts: impl IntoIterator<Item = Place>) -> Self {
         let mut world = World::new(NoTap);
         let mut hosts = hosts.into_iter();
@@ -100,7 +102,7 @@ impl Links {
     /// Returns the ports at both ends of each link.
     fn connect(&mut self, plan: &Plan, streams: &Streams) -> Vec<[Port; 2]> {
         let mut ports = Vec::new();
-        // Bonds are behind all wires in a plan, and the daemons' own work.
+        // In a plan, bonds come after all wires. The daemons carry them.
         for link in &plan.links {
             let Some(wire) = link.wire() else { continue };
             let setup = |direction: usize, suffix: &str| LinkSetup {
@@ -168,7 +170,8 @@ impl Links {
         }
     }
 
-    /// Lets everything happen until then. What came out of links at once is given to the kernels at once.
+    /// Lets everything happen until then. What came out of links at once is given to the kernels at
+    /// once.
     fn advance(&mut self, until: Instant) {
         self.world.run_until(until);
         for &node in &self.nodes {
@@ -197,7 +200,8 @@ impl Links {
         self.world.events_processed()
     }
 
-    /// What is on its way in another world of the same links, whose time began before, goes on in this one.
+    /// What is on its way in another world of the same links, whose time began before, goes on in
+    /// this one.
     pub(crate) fn move_on(&mut self, from: &mut Self) {
         let length = self.clock.behind(from.clock);
         for (id, old) in self.links.iter().flatten().zip(from.links.iter().flatten()) {

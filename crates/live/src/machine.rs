@@ -26,7 +26,7 @@ pub struct Machine {
     pub mptcp: bool,
     /// Congestion controls that the kernel has.
     pub controls: Vec<String>,
-    /// The bonding daemon, `ropewalk-gateway`.
+    /// The file of the bonding daemon, `ropewalk-gateway`, if there is one.
     pub gateway: Option<PathBuf>,
 }
 
@@ -47,8 +47,8 @@ impl Machine {
     }
 }
 
-/// What [`GATEWAY_VARIABLE`] names; else beside this program, or in the folder above, as tests lie below other programs; else by the
-/// search path.
+/// What [`GATEWAY_VARIABLE`] names; else beside this program, or in the folder above, as tests lie
+/// below other programs; else by the search path.
 fn find_gateway() -> Option<PathBuf> {
     let is_there = |path: &PathBuf| path.is_file();
     if let Some(named) = std::env::var_os(GATEWAY_VARIABLE) {

@@ -34,7 +34,8 @@ impl Namespace {
         let path = path(&name);
         fs::create_dir_all(FOLDER)?;
         OpenOptions::new().write(true).create_new(true).open(&path)?;
-        // A thread's namespace is its own: this one goes there and leaves its name.
+        // A network namespace can be that of one thread. A new thread makes a new namespace, and
+        // binds it to the name.
         let made = on_a_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)?;
             let itself = Path::new("/proc/thread-self/ns/net");
@@ -69,7 +70,8 @@ fn on_a_thread<R: Send>(work: impl FnOnce() -> io::Result<R> + Send) -> io::Resu
     thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
-/// Ends the processes inside, and takes the name away: the namespace goes with the last that holds it.
+/// Ends the processes inside, and takes the name away: the namespace goes with the last that holds
+/// it.
 fn remove(name: &str) -> io::Result<()> {
     let path = path(name);
     if let Ok(namespace) = fs::metadata(&path) {
@@ -83,7 +85,8 @@ fn remove(name: &str) -> io::Result<()> {
     fs::remove_file(&path)
 }
 
-/// Ends the processes that a run has started in its namespace. This process is none of them: its threads go in, not it.
+/// Ends the processes that a run has started in its namespace. This process is none of them: only
+/// some of its threads enter a namespace.
 fn end_processes(namespace: &Metadata) {
     let is_it = |own: &Metadata| (own.dev(), own.ino()) == (namespace.dev(), namespace.ino());
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {

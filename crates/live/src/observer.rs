@@ -13,10 +13,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-/// Without a series the kernels are asked this often: a subflow that ends is then known by what it was.
+/// Without a series the kernels are asked this often. When a subflow ends, its last counts are then
+/// known.
 const RARELY: Duration = Duration::from_millis(200);
 
-/// Programs close sockets when they like.
+/// With programs the kernels are asked at least this often: a program may close a socket at any
+/// time.
 const OFTEN: Duration = Duration::from_millis(50);
 
 /// All that was seen: subflows by connection, in the order in which they came.
@@ -24,9 +26,10 @@ const OFTEN: Duration = Duration::from_millis(50);
 pub(crate) struct Observed {
     pub(crate) subflows: Vec<Vec<Seen>>,
     pub(crate) series: Vec<SeriesRow>,
-    /// Octets that each connection's sender has sent once more on another subflow, where its kernel tells.
+    /// Octets that each connection's sender has sent once more on another subflow, where its kernel
+    /// tells.
     pub(crate) reinjected: Vec<Option<u64>>,
-    /// Those of no connection.
+    /// Sockets of no connection.
     pub(crate) others: Vec<Other>,
 }
 
@@ -87,7 +90,7 @@ impl Observer<'_> {
         }
     }
 
-    /// Asks every kernel. Gives what subflows had before, as far as they were known.
+    /// Asks every kernel. Returns the octets that the known subflows of each connection had before.
     fn look(&mut self, observed: &mut Observed) -> Vec<Vec<u64>> {
         let bytes = |seen: &Vec<Seen>| seen.iter().map(|seen| seen.bytes).collect();
         let before = observed.subflows.iter().map(bytes).collect();
@@ -231,7 +234,7 @@ fn subflow_sample(plan: &Plan, connection: &ConnectionPlan, number: usize, seen:
         subflow: number as u32,
         path: path(plan, connection, seen).unwrap_or(connection.paths.len()) as u32,
         cwnd: info.cwnd.saturating_mul(info.mss),
-        // The kernel's "none yet" is a number of segments that no window has.
+        // For "no threshold yet" the kernel tells a number of segments that no window reaches.
         ssthresh: if info.ssthresh >= i32::MAX as u32 {
             u32::MAX
         } else {
@@ -242,7 +245,7 @@ fn subflow_sample(plan: &Plan, connection: &ConnectionPlan, number: usize, seen:
     }
 }
 
-/// Says to a watching observer that the run is over, when it goes.
+/// Tells observers that the run is over when this is dropped.
 pub(crate) struct Ending<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Ending<'_> {

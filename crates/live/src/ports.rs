@@ -9,7 +9,8 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Packets that wait between a kernel and us, before it drops some: enough for all that a window sends at once.
+/// Packets that wait between a kernel and us, before it drops some: enough for all that a window
+/// sends at once.
 pub(crate) const QUEUE: u32 = 20_000;
 /// Octets of the longest IP packet.
 const LONGEST: usize = 65_535;
@@ -41,7 +42,8 @@ pub enum Way {
     Out,
 }
 
-/// What stands between the kernel and the host: it is given each packet, with the port's number, and appends what goes on.
+/// What stands between the kernel and the host: it is given each packet, with the port's number,
+/// and appends what goes on.
 type Middlebox = Box<dyn FnMut(Instant, Way, usize, &[u8], &mut Vec<Vec<u8>>)>;
 
 struct Port {
@@ -65,8 +67,8 @@ impl Ports {
         Self { ports: Vec::new(), clock: Clock::new(), middlebox: None, buffer: Vec::new() }
     }
 
-    /// Opens a TUN interface on which the kernel has one address, of a network of 256 in IPv4 and of 64 bits in IPv6, and the
-    /// host another.
+    /// Opens a TUN interface on which the kernel has one address, of a network of 256 in IPv4 and
+    /// of 64 bits in IPv6, and the host another.
     ///
     /// # Errors
     /// [`Error::Open`]
@@ -85,8 +87,8 @@ impl Ports {
         Ok(())
     }
 
-    /// From now on each packet goes through this: it is given the time, the way, the port's number and the packet, and appends
-    /// what goes on in its place.
+    /// Sends each packet through `middlebox`. It is given the time, the way, the port's number and
+    /// the packet, and appends what goes on in its place.
     pub fn set_middlebox(
         &mut self,
         middlebox: impl FnMut(Instant, Way, usize, &[u8], &mut Vec<Vec<u8>>) + 'static,
@@ -104,8 +106,8 @@ impl Ports {
         self.clock.now()
     }
 
-    /// Sends what the host has to send, waits for a packet or the host's next timer, for `most` at the longest, and hands on
-    /// what came.
+    /// Sends what the host has to send, waits for a packet or the host's next timer, for `most` at
+    /// the longest, and hands on what came.
     ///
     /// # Errors
     /// [`Error::Io`]

@@ -1,4 +1,4 @@
-//! Whose a socket is: `/proc` knows the processes of a group, and what each has open.
+//! Which program has a socket. `/proc` has the processes of a group, and what each has open.
 
 use std::fs;
 use std::path::Path;

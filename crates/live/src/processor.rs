@@ -1,5 +1,5 @@
-//! How long threads had a processor, and how long they waited for one: `/proc/…/schedstat`, which has nanoseconds on a processor,
-//! nanoseconds ready without one, and how often.
+//! How long threads had a processor, and how long they waited for one: `/proc/…/schedstat`, which
+//! has nanoseconds on a processor, nanoseconds ready without one, and how often.
 
 use nix::unistd::Pid;
 use ropewalk_units::Duration;
@@ -7,7 +7,7 @@ use std::fs;
 use std::iter::Sum;
 use std::path::Path;
 
-/// Of the time of processors, what somebody had and what they were kept waiting.
+/// Time on a processor, and time ready without one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Share {
     pub(crate) running: Duration,
@@ -26,7 +26,8 @@ impl Share {
         tasks.filter_map(|task| Self::read(&task.path())).sum()
     }
 
-    /// What came after `before`. A thread that has ended meanwhile is missing in both.
+    /// What came after `before`. It lacks the time of a thread that has ended meanwhile, and is
+    /// then too small.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             running: self.running.saturating_sub(before.running),

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// So long before time zero everything is there.
+/// Everything is ready this long before time zero.
 const AHEAD: Duration = Duration::from_millis(20);
 
 /// Can this machine run it? Looks, and makes nothing.
@@ -147,8 +147,8 @@ fn places(
     nodes.map(place).collect()
 }
 
-/// The time before the scenario in which its bonds come up, over its lines as they are at the beginning, and without its traffic. None
-/// without bonds.
+/// The time before the scenario in which its bonds come up, over its lines as they are at the
+/// beginning, and without its traffic. None without bonds.
 fn run_up(
     plan: &Plan,
     site: &Site,
@@ -183,7 +183,8 @@ fn run_up(
     Ok(Some(links))
 }
 
-/// Lets applications, programs, links and the observer go, until the scenario's end or until somebody stops them.
+/// Lets applications, programs, links and the observer go, until the scenario's end or until
+/// somebody stops them.
 fn emulate(plan: &Plan, site: &mut Site, stage: Stage<'_, '_>, stop: &AtomicBool) -> io::Result<Emulated> {
     let Stage { run_up, mut opened, bonds, seed, series } = stage;
     let progress = opened.progress();
@@ -238,7 +239,8 @@ fn own_identity(plan: &Plan, node: NodeIndex, seed: u64) -> (Vec<IpAddr>, [u64; 
     (addresses, std::array::from_fn(|_| stream.next_u64()))
 }
 
-/// Carries packets, on a thread of its own: what it is allowed beyond others goes with it. What it had of the processors.
+/// Carries packets, and returns the processor time that it took. It runs on a thread of its own,
+/// whose priority it raises.
 fn carry(links: &mut Links, end: Instant, stop: &AtomicBool) -> io::Result<Share> {
     urgency::apply(Urgency::Links);
     links.run(end, stop).map(|()| Share::of_thread())

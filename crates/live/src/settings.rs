@@ -1,4 +1,5 @@
-//! What a scenario asks of the kernel of each host: sysctls, routes' metrics, endpoints and limits of its path manager.
+//! What a scenario asks of the kernel of each host: sysctls, routes' metrics, endpoints and limits
+//! of its path manager.
 
 mod endpoints;
 
@@ -14,11 +15,11 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::net::IpAddr;
 
-/// A TCP header without options.
+/// Octets of a TCP header without options.
 const TCP_HEADER: u32 = 20;
 /// Linux's own (`ip mptcp limits`), where no connection is Multipath TCP.
 const LIMITS: KernelLimits = KernelLimits { subflows: 2, add_addr_accepted: 0 };
-/// As many as it takes: the scenario's paths say which subflows there are.
+/// The largest limits that the kernel takes: the scenario's paths say which subflows there are.
 const MOST: KernelLimits = KernelLimits { subflows: 8, add_addr_accepted: 8 };
 
 /// Two connections want different things of one kernel.
@@ -95,7 +96,8 @@ impl Settings {
         all.filter_map(|(file, asked)| Some((*file, asked.as_ref()?.value.as_str())))
     }
 
-    /// Of a route out of an interface whose packets have room for so many octets behind the IP header.
+    /// Of a route out of an interface whose packets have room for so many octets behind the IP
+    /// header.
     pub(crate) fn metrics(&self, room: u32) -> RouteMetrics {
         let default = RouteMetrics { mss: room.saturating_sub(TCP_HEADER), initial_window: 10 };
         self.metrics.as_ref().map_or(default, |asked| asked.value)
@@ -162,7 +164,7 @@ pub(crate) fn settings(plan: &Plan) -> Result<Vec<Settings>, Conflict> {
     Ok(all)
 }
 
-/// Routes to what no connection has to do with: somebody may look from inside.
+/// Adds routes to the addresses of no connection, for programs that run inside.
 fn add_shortest(plan: &Plan, node: NodeIndex, settings: &mut Settings) {
     if plan.nodes[node].kind != NodeKind::Host && !plan.nodes[node].is_gateway() {
         return;

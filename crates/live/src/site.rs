@@ -1,4 +1,5 @@
-//! The hosts and gateways of a scenario on this machine: a namespace each, with interfaces, addresses, routes and rules.
+//! The hosts and gateways of a scenario on this machine: a namespace each, with interfaces,
+//! addresses, routes and rules.
 
 use crate::changes::Changes;
 use crate::error::{Error, Step};
@@ -23,16 +24,16 @@ const LONGEST_NAME: usize = 15;
 /// Names of interfaces that are taken, or mean all of them.
 const RESERVED: [&str; 3] = ["lo", "all", "default"];
 
-/// What is the same in every namespace. A connection knows nothing of those before it, as in simulation, and no packet
-/// comes that is none of the scenario's.
+/// What is the same in every namespace. A packet may come by any interface. A connection knows
+/// nothing of those before it, as in simulation.
 const SYSCTLS: [(&str, &str); 3] = [
     ("net/ipv4/conf/all/rp_filter", "0"),
     ("net/ipv4/conf/default/rp_filter", "0"),
     ("net/ipv4/tcp_no_metrics_save", "1"),
 ];
 
-/// What is the same where no host speaks IPv6, and otherwise. An interface has no addresses of its own making, and asks nobody
-/// for a prefix.
+/// What is set where the hosts speak IPv4 only, and where they speak IPv6. With IPv6 an interface
+/// makes no addresses by itself, and asks no router for a prefix.
 const IPV4_ONLY: [(&str, &str); 2] =
     [("net/ipv6/conf/all/disable_ipv6", "1"), ("net/ipv6/conf/default/disable_ipv6", "1")];
 const IPV6: [(&str, &str); 5] = [
@@ -43,7 +44,8 @@ const IPV6: [(&str, &str); 5] = [
     ("net/ipv6/conf/default/accept_ra", "0"),
 ];
 
-/// What a gateway does beside: it forwards, and tells nobody of better ways, as simulated routers do not.
+/// What is set at a gateway too. It forwards, and sends no redirects, as simulated routers send
+/// none.
 const FORWARDING: [(&str, &str); 4] = [
     ("net/ipv4/ip_forward", "1"),
     ("net/ipv4/conf/all/send_redirects", "0"),
@@ -51,7 +53,7 @@ const FORWARDING: [(&str, &str); 4] = [
     ("net/ipv6/conf/all/forwarding", "1"),
 ];
 
-/// Files that older kernels lack; what they would say is then as it is.
+/// Files that some kernels lack. They are then left out.
 const OPTIONAL: [&str; 5] = [
     "net/ipv6/conf/all/forwarding",
     "net/ipv6/conf/all/disable_ipv6",

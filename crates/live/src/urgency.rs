@@ -1,5 +1,5 @@
-//! Threads that go before what else the machine has to do. Without that they wait for others for some milliseconds, which in a
-//! simulation nobody does.
+//! Real-time priority for the threads of a run. Without it they wait for other programs for some
+//! milliseconds, as nothing does in a simulation.
 
 use rustix::thread::set_current_timer_slack;
 use std::num::NonZero;
@@ -17,7 +17,7 @@ pub(crate) enum Urgency {
     Links = 2,
 }
 
-/// Gives it to this thread. Where it is not given, the run is as late as it says.
+/// Gives it to this thread. If the system refuses, the run goes on, and its lateness tells of it.
 pub(crate) fn apply(urgency: Urgency) {
     let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
     if let Ok(value) = ThreadPriorityValue::try_from(urgency as u8) {

@@ -263,7 +263,7 @@ impl Analysis {
         ])
     }
 
-    /// One row per thing that happened.
+    /// One row per event.
     #[getter]
     fn events(&self) -> PyResult<Table> {
         let rows: Vec<_> = self

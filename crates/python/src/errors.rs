@@ -106,7 +106,7 @@ pub(crate) fn input_error(
     build().map_or_else(|failed| failed, PyErr::from_value)
 }
 
-/// An error of the file system, with the number that Python code looks at.
+/// An error of the file system, with its `errno` for Python code.
 pub(crate) fn os_error(error: &io::Error) -> PyErr {
     match error.raw_os_error() {
         Some(number) => PyOSError::new_err((number, error.to_string())),

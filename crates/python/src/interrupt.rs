@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(crate) struct Interrupt(AtomicBool);
 
 impl Interrupt {
-    /// What the engine looks at.
+    /// The flag that the engine checks.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.0
     }
@@ -40,7 +40,7 @@ impl Interrupt {
 pub(crate) struct RunProgress(AtomicU64);
 
 impl RunProgress {
-    /// Where the engine says it: nanoseconds of simulated time.
+    /// Where the engine writes how far it is, in nanoseconds of simulated time.
     pub(crate) fn reached(&self) -> &AtomicU64 {
         &self.0
     }
@@ -48,7 +48,7 @@ impl RunProgress {
 
 #[pymethods]
 impl RunProgress {
-    /// Of a run that has not begun.
+    /// The progress of a run that has not begun.
     #[new]
     fn new() -> Self {
         Self::default()

@@ -1,6 +1,8 @@
-//! `ropewalk._core`: scenarios, searches for routes and captures in, Arrow tables out, with Python's lock released while a simulation runs.
+//! `ropewalk._core`: it takes scenarios, searches for routes, and captures, and gives Arrow tables.
+//! It releases Python's lock while a simulation runs.
 //!
-//! Nothing is decided here: every function hands over to `ropewalk_scenario`, `ropewalk_live`, `ropewalk_routing` or `ropewalk_analyse`.
+//! Nothing is decided here: every function hands over to `ropewalk_scenario`, `ropewalk_live`,
+//! `ropewalk_routing` or `ropewalk_analyse`.
 
 mod analysis;
 mod errors;

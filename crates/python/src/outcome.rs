@@ -75,7 +75,8 @@ impl Outcome {
         Table(self.0.radios_table())
     }
 
-    /// One row per station, channel and station that it has sent data frames to; no rows without a wireless network.
+    /// One row per station, channel and station that it has sent data frames to; no rows without a
+    /// wireless network.
     #[getter]
     fn hops(&self) -> Table {
         Table(self.0.hops_table())
@@ -111,24 +112,26 @@ impl Outcome {
         Table(self.0.commands_table())
     }
 
-    /// One row per TCP socket of a Linux host that is of no connection.
+    /// One row per TCP socket of a Linux host that belongs to no connection of the scenario.
     #[getter]
     fn sockets(&self) -> Table {
         Table(self.0.sockets_table())
     }
 
-    /// One row per part of an emulation: the processor time that it had, and how long it waited for it.
+    /// One row per part of an emulation: the processor time that it had, and how long it waited for
+    /// it.
     #[getter]
     fn processes(&self) -> Table {
         Table(self.0.processes_table())
     }
 
-    /// The tables that only some scenarios have, by name; those with rows.
+    /// The tables with rows that only some scenarios have, by name.
     fn special(&self) -> Vec<(&'static str, Table)> {
         self.0.special_tables().into_iter().map(|(name, batch)| (name, Table(batch))).collect()
     }
 
-    /// What the run came from, as files say it; of an emulation also the kernel, and how late packets were.
+    /// What the run came from, as pairs for the result files. An emulation adds the kernel's
+    /// release, and how late packets were, in ms.
     fn provenance(&self) -> Vec<(&'static str, String)> {
         let provenance = &self.0.provenance;
         let mut all = vec![

@@ -30,7 +30,7 @@ impl From<Place> for End {
     }
 }
 
-/// How far a search is, for whoever waits for it on another thread.
+/// How far a search is, for another thread.
 #[pyclass(frozen, module = "ropewalk._core")]
 #[derive(Default)]
 pub(crate) struct RouteProgress(pub(crate) Progress);
@@ -62,11 +62,11 @@ impl RouteProgress {
     }
 }
 
-/// What is drawn and what is kept.
+/// The settings of a search for deployments: what is drawn and what is kept.
 #[pyclass(frozen, module = "ropewalk._core")]
 pub(crate) struct RouteSearch(Search);
 
-/// Python's `Layout`: how nodes are scattered, who hears whom, and which two want to talk.
+/// Python's `Layout`: how nodes are placed, how far they reach, and the two ends of the routes.
 #[derive(FromPyObject)]
 pub(crate) struct Scattering {
     nodes: Option<usize>,
@@ -80,7 +80,7 @@ pub(crate) struct Scattering {
 }
 
 impl Scattering {
-    /// The layout that is meant: one of the three.
+    /// The layout that is meant: uniform, Poisson or grid.
     fn layout(&self) -> Result<Layout, RoutingError> {
         let size = Position::new(self.size_m.0, self.size_m.1);
         match (self.intensity, self.grid, self.nodes) {
@@ -95,7 +95,7 @@ impl Scattering {
     }
 }
 
-/// Python's `Effort`: how long is searched, and with what.
+/// Python's `Effort`: which draws are made, on how many workers, and what watches and stops them.
 #[derive(FromPyObject)]
 pub(crate) struct SearchEffort<'py> {
     first: u64,
@@ -138,7 +138,8 @@ impl RouteSearch {
         made().map_err(|error| routing_error(py, &error))
     }
 
-    /// Looks for deployments and gives the length of their routes, one row per deployment and algorithm.
+    /// Looks for deployments and gives the length of their routes, one row per deployment and
+    /// algorithm.
     #[pyo3(signature = (count, effort, *, optimal))]
     fn statistics(
         &self,
@@ -281,7 +282,8 @@ impl RouteReport {
         self.0.graphml()
     }
 
-    /// Judged over radios: these settings of them, the others as they are by default.
+    /// The same deployment with the routes of these algorithms, judged over radios. Settings that
+    /// are not given have their defaults.
     #[pyo3(signature = (ties, seed, algorithms, **settings))]
     fn judged(
         &self,
@@ -303,7 +305,7 @@ impl RouteReport {
     }
 }
 
-/// Puts a setting of radios, called by its keyword in Python.
+/// Sets one setting of radios, named by its keyword in Python.
 fn set(radio: &mut Radio, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let refused = |error: RoutingError| routing_error(value.py(), &error);
     match name {
@@ -328,7 +330,7 @@ fn set(radio: &mut Radio, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> 
     Ok(())
 }
 
-/// What is wanted of a file beside what stands in it.
+/// What `read_routes` needs beside the file's text.
 #[derive(Default)]
 struct Wanted {
     range_m: Option<f64>,
@@ -340,7 +342,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    /// Puts a setting, called by its keyword in Python.
+    /// Sets one setting, named by its keyword in Python.
     fn set(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let refused = |error: RoutingError| routing_error(value.py(), &error);
         match name {
@@ -359,7 +361,8 @@ impl Wanted {
     }
 }
 
-/// The routes of a deployment that a file's text describes; its format is that of `ending`, or of the file's name.
+/// The routes of the deployment that `text` describes. The format follows from `ending`, or else
+/// from the name `file`.
 #[pyfunction]
 #[pyo3(signature = (text, file, ending=None, **settings))]
 pub(crate) fn read_routes(

@@ -11,8 +11,8 @@ use ropewalk_scenario::{RunOptions, Scenario, ScenarioError, Watch};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Python's `Source`: a scenario's text, where it came from, `(dotted key, value)` pairs that replace what it says, and the stack
-/// that every host runs, whatever it says.
+/// Python's `Source`: a scenario's text, where it came from, `(dotted key, value)` pairs that
+/// replace what it says, and the stack that every host runs, whatever it says.
 #[derive(FromPyObject)]
 pub(crate) struct Source {
     text: String,
@@ -38,11 +38,11 @@ pub(crate) struct Info {
     series_bytes: u64,
     /// Are its hosts Linux's, so that it runs in real time and one run at a time?
     emulated: bool,
-    /// What it says and a kernel does otherwise, if all hosts were asked to be Linux's: the key, what is wrong with it, and
-    /// what the kernel does.
+    /// What it says and a kernel does otherwise, if all hosts were asked to be Linux's: the key,
+    /// what is wrong with it, and what the kernel does.
     departures: Vec<(String, String, String)>,
-    /// The MPTCP connections as the file names them, each with the names of its copies in the results. Bonds too, as
-    /// `bonds.NAME`, each with the names of the connections that go over it.
+    /// The MPTCP connections as the file names them, each with the names of its copies in the
+    /// results. Bonds too, as `bonds.NAME`, each with the names of the connections that go over it.
     multipath: BTreeMap<String, Vec<String>>,
 }
 
@@ -87,8 +87,8 @@ pub(crate) fn schema() -> String {
     ropewalk_scenario::schema()
 }
 
-/// Validates a scenario, with this seed too, and says what it is. With a `stack` all hosts run that one, and whether this
-/// machine can run it is looked at too.
+/// Validates a scenario, also with `seed`, and says what it is. If `source` names a stack, all
+/// hosts run that one, and this checks that the machine can run them.
 #[pyfunction]
 #[pyo3(signature = (source, seed=None, interrupt=None, progress=None))]
 pub(crate) fn check(
@@ -138,7 +138,8 @@ pub(crate) fn explain(
     Ok(load(py, &source, None, watch(interrupt, progress))?.explain())
 }
 
-/// `(name, path, TOML)`: the scenario with one multipath connection as TCP on one of its paths, or one path for a bond.
+/// `(name, path, TOML)`: the scenario with one multipath connection as TCP on one of its paths, or
+/// one path for a bond.
 #[pyfunction]
 #[pyo3(signature = (source, interrupt=None))]
 pub(crate) fn references(
@@ -151,7 +152,8 @@ pub(crate) fn references(
     Ok(references.map(|reference| (reference.name, reference.path, reference.source)).collect())
 }
 
-/// Runs a scenario to its end, without Python's lock; with a `stack` on that one, whatever the file says.
+/// Runs a scenario to its end, without Python's lock. If `source` names a stack, all hosts run that
+/// one, whatever the file says.
 #[pyfunction]
 #[pyo3(signature = (source, seed=None, series=true, capture=None, interrupt=None, capture_links=Vec::new(), snap_length=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "one per keyword of the Python function")]
@@ -211,8 +213,9 @@ fn no_linux(py: Python<'_>, scenario: &Scenario) -> PyErr {
     scenario_error(py, &scenario.mistake(&key, "this machine does not run Linux", "`ropewalk`"))
 }
 
-/// `(what, found, remedy)` for all that a scenario with Linux hosts needs of this machine; nothing missing has no remedy.
-/// With `clean`, what dead runs have left is removed before, and named.
+/// `(what, found, remedy)` for everything that a scenario with Linux hosts needs of this machine.
+/// `remedy` is `None` if nothing is missing. With `clean`, what dead runs have left is removed
+/// first. The second list names the namespaces that are gone.
 #[pyfunction]
 #[cfg(target_os = "linux")]
 pub(crate) fn doctor(py: Python<'_>, clean: bool) -> PyResult<(Vec<Finding>, Vec<String>)> {
@@ -222,7 +225,7 @@ pub(crate) fn doctor(py: Python<'_>, clean: bool) -> PyResult<(Vec<Finding>, Vec
     Ok((findings.map(|finding| (finding.what, finding.found, finding.remedy)).collect(), removed))
 }
 
-/// Other systems can do nothing of it.
+/// Other systems have no Linux hosts.
 #[pyfunction]
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn doctor(_clean: bool) -> (Vec<Finding>, Vec<String>) {

@@ -18,7 +18,8 @@ impl Table {
         self.0.num_rows()
     }
 
-    /// The table as a stream of one batch. It has one schema, whichever is asked for, as the interface allows.
+    /// The table as a stream of one batch. It has one schema, whichever is asked for, as the
+    /// interface allows.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -9,15 +9,15 @@ use std::collections::VecDeque;
 pub trait Transport {
     /// Octets that may be written now.
     fn send_space(&self) -> u64;
-    /// Writes.
+    /// Writes this payload.
     fn write(&mut self, payload: Payload);
     /// Reads at most so many octets.
     fn read(&mut self, max: u64) -> Option<Payload>;
     /// Octets that wait for a reader.
     fn readable(&self) -> u64;
-    /// Nothing more is written.
+    /// Says that nothing more will be written.
     fn finish(&mut self);
-    /// All that the peer will ever write was read.
+    /// Has everything been read that the peer will ever write?
     fn peer_finished(&self) -> bool;
 }
 
@@ -26,7 +26,7 @@ pub trait Transport {
 pub enum Finish {
     /// When everything is written.
     Written,
-    /// … and the peer has finished.
+    /// When everything is written and the peer has finished.
     AfterPeer,
     /// Not by itself.
     Never,
@@ -37,23 +37,23 @@ pub enum Finish {
 pub struct Application {
     /// Octets that are still to be written.
     pub to_write: u64,
-    /// Octets of each write at most, and the jump in the generated stream after it.
+    /// Octets of one write, at most.
     pub chunk: u32,
-    /// See above.
+    /// Octets of the generated stream that are left out after each write.
     pub jump: u64,
     /// When it finishes.
     pub finish: Finish,
-    /// Octets read in one go at most, with the pause after it.
+    /// Octets read in one go, at most.
     pub read_chunk: u64,
-    /// See above.
+    /// The pause after such a read.
     pub read_pause: Duration,
     /// Octets read, whoever's they are.
     pub received: u64,
-    /// … of an attacker.
+    /// Octets read that are an attacker's.
     pub foreign: u64,
     /// When the last octet was read.
     pub last_octet_at: Instant,
-    /// An attacker's octets are no failure.
+    /// If true, an attacker's octets are no failure.
     pub lenient: bool,
     next_read: Instant,
     offset: u64,
@@ -61,12 +61,13 @@ pub struct Application {
     written: Vec<Payload>,
     /// Written by the peer and not read yet.
     expected: VecDeque<Payload>,
-    /// Of a lenient reader: the last honest octet read, and one more.
+    /// Of a lenient reader: where the last honest payload that it read ends.
     honest_end: u64,
 }
 
 impl Application {
-    /// Writes so many octets of the generated stream from `offset` on, as fast as it may, and reads at once.
+    /// Writes so many octets of the generated stream from `offset` on, as fast as it may, and reads
+    /// at once.
     pub fn new(to_write: u64, offset: u64) -> Self {
         Self {
             to_write,
@@ -180,8 +181,8 @@ impl Application {
         }
     }
 
-    /// … or an attacker's, or a later one: a forged SYN/ACK moves the stream's beginning. Nothing comes twice or
-    /// backwards.
+    /// Like [`Self::judge`], but octets may be an attacker's, and honest ones may be left out: a
+    /// forged SYN/ACK moves the stream's beginning. Nothing comes twice or backwards.
     fn judge_leniently(&mut self, Payload { offset, len }: Payload) {
         if offset >= FOREIGN {
             self.foreign += u64::from(len);

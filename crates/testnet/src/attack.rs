@@ -1,4 +1,5 @@
-//! An attacker beside two honest hosts: what the tests with a blind one and with one on the path share.
+//! An attacker beside two honest hosts: what the tests with a blind one and with one on the path
+//! share.
 
 use crate::datagram::address;
 use crate::line::Line;
@@ -15,9 +16,9 @@ use std::collections::BTreeMap;
 
 /// Segments of the attacker to each end.
 pub const SEGMENTS: u32 = 500;
-/// How many have been sent at most before the connection is open, and before it closes.
+/// Segments sent to each end, at most: before the connection is open, before it closes, and in all.
 const SHARES: [u32; 3] = [150, 350, SEGMENTS];
-/// Longer than any chain of back-offs that honest losses lead to.
+/// The time at which a run ends. No chain of back-offs after honest losses takes so long.
 pub const LIMIT: Instant = Instant::from_nanos(2_000_000_000_000);
 
 /// What became of an attacker's segments.
@@ -30,12 +31,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// All of them.
+    /// All segments, delivered or left out.
     pub fn shots(&self) -> u64 {
         self.delivered + self.left_out.values().sum::<u64>()
     }
 
-    /// Another connection's.
+    /// Adds the tally of another connection.
     pub fn add(&mut self, other: Self) {
         self.delivered += other.delivered;
         for (reason, count) in other.left_out {
@@ -43,12 +44,12 @@ impl Tally {
         }
     }
 
-    /// A segment was left out.
+    /// Counts a segment that was left out.
     pub fn leave_out(&mut self, reason: &str) {
         *self.left_out.entry(reason.to_owned()).or_default() += 1;
     }
 
-    /// Of so many connections: enough was sent, and little was left out.
+    /// Checks, for so many connections, that enough was sent and little was left out.
     ///
     /// # Panics
     /// When that is not so.
@@ -56,7 +57,7 @@ impl Tally {
         let (shots, left_out) = (self.shots(), self.left_out.values().sum::<u64>());
         // A few connections do not come about, since the path loses every SYN.
         assert!(shots * 10 >= connections * u64::from(SEGMENTS) * 2 * 9, "{shots} segments are too few");
-        // Before the handshake any SYN is as good as another.
+        // In the handshake a host cannot tell an attacker's SYN from its peer's.
         let opening = |reason: &str| ["Listening", "SynSent", "SynReceived"].contains(&reason);
         let later: u64 = self.left_out.iter().filter(|(reason, _)| !opening(reason)).map(|(_, n)| n).sum();
         assert!(left_out * 20 < shots, "{left_out} of {shots} left out");
@@ -69,7 +70,7 @@ pub trait Blind: Stack + Sized {
     /// Do the segments of this shot carry options of Multipath TCP?
     fn is_multipath(random: &mut Random) -> bool;
 
-    /// A shot at something else than one of the sockets; none, if it is to be one of these.
+    /// A segment that is not for one of the sockets, or [`Elsewhere::No`].
     fn shoot_elsewhere(
         network: &Network<Self>,
         side: usize,
@@ -108,7 +109,7 @@ impl Blind for MptcpHost {
         let shot = segment(random, &target);
         let opens = shot.flags.contains(Flags::SYN) && !shot.flags.intersects(Flags::ACK | Flags::RST);
         if opens && host.connection.is_none() {
-            // RFC 9293 §3.10.7.2: whoever comes first is heard.
+            // RFC 9293 §3.10.7.2: a listening host takes the first SYN that comes.
             tally.leave_out("Listening");
             return Elsewhere::LeftOut;
         }
@@ -144,12 +145,13 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// From a seed.
+    /// An attacker whose choices follow from `seed`.
     pub fn new(seed: u64) -> Self {
         Self { random: Random::new(seed ^ 0xbad), sent: [0; 2], tally: Tally::default(), log: false }
     }
 
-    /// Attacks a connection through all of its life, and after it.
+    /// Attacks a connection until both hosts are done, or until nothing more happens before
+    /// [`LIMIT`].
     pub fn run<S: Blind>(&mut self, network: &mut Network<S>, octets: u64) {
         network.watch();
         while network.over.is_none() {
@@ -160,7 +162,7 @@ impl Attack {
         }
     }
 
-    /// All that is left, in TIME-WAIT and in CLOSED.
+    /// Sends the segments that are left, to hosts in TIME-WAIT or CLOSED.
     pub fn pursue<S: Blind>(&mut self, network: &mut Network<S>) {
         for side in 0..2 {
             while self.sent[side] < SEGMENTS {
@@ -169,9 +171,9 @@ impl Attack {
         }
     }
 
-    /// Some segments between now and the next event, some of them later.
+    /// Sends some segments before the next event. Time passes before some of them.
     fn strike<S: Blind>(&mut self, network: &mut Network<S>, octets: u64) {
-        // Which share counts now.
+        // The index of the share that applies.
         let phase = match network.host(0).phase().min(network.host(1).phase()) {
             Phase::Opening => 0,
             _ => 1 + usize::from(network.hosts().iter().any(|host| host.phase() == Phase::Closing)),
@@ -224,7 +226,7 @@ impl Attack {
     }
 }
 
-/// A line, drawn.
+/// Draws a line.
 pub fn line(random: &mut Random) -> Line {
     Line {
         jitter: Duration::from_micros(random.pick(&[0, 0, 500, 30_000])),
@@ -235,15 +237,16 @@ pub fn line(random: &mut Random) -> Line {
     }
 }
 
-/// By how much a connection may be slower than ten times its time in peace. The answers to what is not acceptable are
-/// duplicate ACKs to the peer, and so cost it cwnd. Honest losses fall elsewhere, and those of SYNs and FINs cost a
-/// back-off that begins with 3 s.
+/// By how much a connection may be slower than ten times its time without an attacker. An
+/// unacceptable segment is answered with an ACK. The peer takes that for a duplicate ACK, which can
+/// cost it cwnd. Honest losses also fall on other packets than without an attacker. Those of SYNs
+/// and FINs cost a back-off that begins with 3 s.
 pub fn patience<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Duration {
     let loses = lines.into_iter().any(|line| line.loss > 0.0);
     Duration::from_secs(if loses { 200 } else { 5 })
 }
 
-/// A variable of the environment.
+/// The number in a variable of the environment, if it has one.
 pub fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }

@@ -1,5 +1,5 @@
-//! What a hostile peer costs, counted: for test binaries whose allocator is a [`StatsAlloc`], and which run one test after
-//! the other, since the counter is the process's.
+//! What a hostile peer costs, counted: for test binaries whose allocator is a [`StatsAlloc`], and
+//! which run one test after the other, since the counter is the process's.
 
 use stats_alloc::{Stats, StatsAlloc};
 use std::alloc::System;
@@ -33,17 +33,17 @@ fn live(stats: &Stats) -> usize {
 }
 
 impl Meter {
-    /// From now on.
+    /// A meter that counts from this call on.
     pub fn new(counting: &'static StatsAlloc<System>) -> Self {
         Self { counting, before: counting.stats(), most: 0, received: 0, sent: 0 }
     }
 
-    /// Looks at what is held.
+    /// Notes how much is held at this moment.
     pub fn look(&mut self) {
         self.most = self.most.max(live(&self.counting.stats()).saturating_sub(live(&self.before)));
     }
 
-    /// What was received and sent so far does not count.
+    /// Forgets the segments received and sent so far.
     pub fn begin(&mut self) {
         (self.received, self.sent) = (0, 0);
     }

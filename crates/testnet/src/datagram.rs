@@ -47,7 +47,8 @@ pub fn address(line: usize, host: u8, port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 1, line as u8 + 1, host)), port)
 }
 
-/// The line of `lines` that a segment between these ends takes. Between addresses of two lines, the sender's counts.
+/// The line of `lines` that a segment between these ends takes. Between addresses of two lines, the
+/// sender's counts.
 pub fn line_of(path: Path, lines: usize) -> usize {
     let index = |end: SocketAddr| match end.ip() {
         IpAddr::V4(ip) => usize::from(ip.octets()[2]).wrapping_sub(1),

@@ -1,10 +1,11 @@
-//! Tables that are kept: what changes in them is a change of behaviour.
+//! Tables that are kept. A difference in one is a change of behaviour.
 
 use ropewalk_units::Instant;
 use std::fmt::Debug;
 use std::path::Path;
 
-/// Holds a text to the one that is kept in `tests/golden`. With `ROPEWALK_BLESS` it is written there first.
+/// Compares a text with the one that is kept in `tests/golden`. With `ROPEWALK_BLESS` set, it is
+/// written there first.
 ///
 /// # Panics
 /// When they differ, or there is none.
@@ -19,7 +20,8 @@ pub fn check(file: &str, text: &str) {
     assert!(kept == text, "{file} has changed; ROPEWALK_BLESS=1 writes it again:\n{}", changes.join("\n"));
 }
 
-/// What is sent, for a cell of a table: repetitions once, with the number of all; a dash for nothing.
+/// What is sent, for a cell of a table: repetitions once, with the number of all; a dash for
+/// nothing.
 pub fn sent(all: impl Iterator<Item = String>) -> String {
     let mut sent: Vec<String> = all.collect();
     let all = sent.len();

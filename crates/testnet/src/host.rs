@@ -29,7 +29,7 @@ pub(crate) struct Host<S> {
     pub(crate) checked: bool,
 }
 
-/// Segments in answer to one event that no honest host exceeds.
+/// No honest host sends more segments than this in answer to one event.
 const LONGEST_BURST: u32 = 100_000;
 
 impl<S: Stack> Host<S> {
@@ -69,7 +69,7 @@ impl<S: Stack> Host<S> {
         }
     }
 
-    /// The application, everything that may leave, and the next timer.
+    /// Lets the application work, sends what may leave, and sets the next timer.
     fn serve(&mut self, context: &mut Context<'_, Datagram>) {
         let now = context.now();
         self.stack.settle(now);

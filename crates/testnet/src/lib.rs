@@ -1,9 +1,10 @@
 //! For tests only: two hosts with real protocols, and the lines between them, on the simulator.
 //!
-//! A [`Network`] joins two [`Stack`]s: [`TcpHost`]s, or [`MptcpHost`]s with several lines. A [`Line`] is a link of the
-//! simulator, and a [`Middlebox`] at its far end does what links do not. On each host an [`Application`] writes, reads
-//! at its own pace, and checks every octet. A test runs the network event by event, looks into the hosts, or puts
-//! segments of its own in. A [`Pair`] joins two [`End`]s of something else that sends datagrams, as a bond does.
+//! A [`Network`] joins two [`Stack`]s: [`TcpHost`]s, or [`MptcpHost`]s with several lines. A
+//! [`Line`] is a link of the simulator, and a [`Middlebox`] at its far end does what links do not.
+//! On each host an [`Application`] writes, reads at its own pace, and checks every octet. A test
+//! runs the network event by event, looks into the hosts, or puts segments of its own in. A
+//! [`Pair`] joins two [`End`]s of something else that sends datagrams, as a bond does.
 
 mod application;
 pub mod attack;

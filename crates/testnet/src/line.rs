@@ -6,14 +6,15 @@ use ropewalk_sim::{
 };
 use ropewalk_units::{Duration, Instant, Probability, Rate};
 
-/// What a line does to segments. All but rate, delay and queue end at `until`.
+/// What a line does to segments. Loss, duplicates and jitter end at `until`, and so do losses,
+/// marks and delays of the middlebox.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// None: a transmission takes no time.
     pub rate: Option<Rate>,
     /// Propagation, one way.
     pub delay: Duration,
-    /// What it is from these times on.
+    /// Later values of the delay, each with the time from which it holds.
     pub delays: Vec<(Instant, Duration)>,
     /// Each packet is delayed by up to this more, so that packets overtake each other.
     pub jitter: Duration,
@@ -23,7 +24,7 @@ pub struct Line {
     pub loss: f64,
     /// Probability that a packet arrives twice.
     pub duplicates: f64,
-    /// Nothing passes in between.
+    /// Periods in which nothing passes.
     pub down: Vec<(Instant, Instant)>,
     /// At the far end.
     pub middlebox: Middlebox,

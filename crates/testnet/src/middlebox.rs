@@ -19,7 +19,7 @@ pub struct Middlebox {
     pub standstill: Option<Standstill>,
     /// Options of Multipath TCP are taken off from then on.
     pub strips_from: Option<Instant>,
-    /// Data is altered in between, as long as both hosts would notice.
+    /// Between these times data is altered, as long as both hosts would notice.
     pub alters: Option<(Instant, Instant)>,
 }
 
@@ -65,8 +65,8 @@ impl Working {
         self.random.get_or_insert_with(|| Box::new(self.streams.stream(&format!("middlebox/{}", self.name))))
     }
 
-    /// When the segment reaches the host, changed or not; none if it is lost. `checked`: both hosts notice altered
-    /// data.
+    /// When the segment reaches the host, changed or not; none if it is lost. `checked`: both hosts
+    /// notice altered data.
     pub(crate) fn pass(&mut self, now: Instant, segment: &mut Segment, checked: bool) -> Option<Instant> {
         self.alter(now, segment, checked);
         if now >= self.until {

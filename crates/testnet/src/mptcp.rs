@@ -71,7 +71,7 @@ pub struct MptcpHost {
     application: Application,
     /// The connection has ended in an orderly way.
     pub closed: bool,
-    /// … or it has not.
+    /// Why the connection failed, if it did.
     pub failed: Option<FailureReason>,
     /// All events so far.
     pub events: Vec<Event>,
@@ -79,14 +79,17 @@ pub struct MptcpHost {
     closing: bool,
     /// Subflows that were established.
     established: Vec<SubflowId>,
-    /// Subflows that ended as none should, while data flowed. When the connection closes, joins under way are given up.
+    /// Subflows that ended as none should while data flowed. Those that end while the connection
+    /// closes are not listed: joins under way are then given up.
     pub harmed: Vec<(SubflowId, SubflowCloseReason)>,
     sent: u64,
-    /// Each segment is taken with header prediction and without, if somebody asks for that.
+    /// If set, each segment is taken with header prediction and without, and the results are
+    /// compared.
     pub prediction: Option<Prediction>,
 }
 
-/// How a subflow may end between honest hosts: by FIN, or by the limits that the peer's path manager sets to joins.
+/// How a subflow may end between honest hosts: by FIN, or by the limits that the peer's path
+/// manager sets to joins.
 fn is_honest(reason: SubflowCloseReason) -> bool {
     use ResetReason::Prohibited;
     use SubflowCloseReason::{Aborted, Finished, Refused, Reset};
@@ -128,7 +131,7 @@ impl MptcpHost {
         }
     }
 
-    /// What its keys are drawn from. To be said before the network is made.
+    /// Sets the secret from which its keys are drawn. Call it before the network is made.
     pub fn with_secret(self, secret: Secret) -> Self {
         Self { secret, ..self }
     }
@@ -201,7 +204,8 @@ impl MptcpHost {
     }
 
     fn subflow_closed(&mut self, id: SubflowId, reason: SubflowCloseReason) {
-        // The RST that refused a join was lost; the next one to a subflow that is gone has no reason.
+        // If the RST that refused a join was lost, the next RST comes for a subflow that is gone.
+        // It has no reason.
         let late = reason == SubflowCloseReason::Reset(None) && !self.established.contains(&id);
         if !is_honest(reason) && !late && !self.closing {
             self.harmed.push((id, reason));
@@ -223,7 +227,7 @@ impl Stack for MptcpHost {
     }
 
     fn handle_segment(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment> {
-        // The last poll for segments may have told that a subflow is gone: its socket is.
+        // The last poll for segments may have ended a subflow. Its socket goes first.
         self.process_events(now);
         if let (Some(id), Some(connection)) = (self.socket(path), &mut self.connection) {
             let handle = |connection: &mut Connection| connection.handle_segment(now, id, segment);
@@ -316,7 +320,7 @@ impl Stack for MptcpHost {
         self.closed && self.connection.as_ref().is_some_and(Connection::peer_finished)
     }
 
-    /// Without checksums, after fallback, nobody could tell.
+    /// After fallback there are no checksums, and nobody can notice altered data.
     fn is_checked(&self) -> bool {
         !self.connection.as_ref().is_some_and(Connection::is_fallen_back)
     }
@@ -338,7 +342,8 @@ impl Stack for MptcpHost {
             tcp.map(|tcp| (tcp.snd_una(), tcp.snd_nxt(), tcp.rcv_nxt())).unwrap_or_default();
         let theirs = peer.sockets.iter().rev().find(|theirs| theirs.path == reversed(socket.path));
         let largest = theirs.map_or(0, |theirs| theirs.windows.largest());
-        // A subflow takes data up to the largest window of the connection, whatever it offered itself.
+        // A subflow takes data up to the largest window of the connection, whatever it offered
+        // itself.
         let edge: Seq = socket.windows.edge(rcv_nxt).max(rcv_nxt + LARGEST_WINDOW);
         let max_window = largest.max(LARGEST_WINDOW);
         Victim { opening: Self::opening(subflow), snd_una, snd_nxt, rcv_nxt, edge, max_window }
@@ -358,8 +363,8 @@ impl Stack for MptcpHost {
     }
 }
 
-/// A client that writes `octets[0]` and a server that writes `octets[1]`; each line from the client, and from the
-/// server. The client's first SYN is about to leave.
+/// A client that writes `octets[0]` and a server that writes `octets[1]`; each line from the
+/// client, and from the server. The client's first SYN is about to leave.
 pub fn mptcp_network(
     configs: [Config; 2],
     octets: [u64; 2],

@@ -53,8 +53,8 @@ pub struct Network<S: Stack> {
 }
 
 impl<S: Stack> Network<S> {
-    /// The hosts (client, server), and each line from the client and from the server. What is random follows from
-    /// `seed`.
+    /// The hosts (client, server), and each line from the client and from the server. What is
+    /// random follows from `seed`.
     pub fn new(stacks: [S; 2], lines: Vec<[Line; 2]>, seed: u64) -> Self {
         let streams = Streams::new(seed);
         let mut world = World::new(NoTap);
@@ -93,7 +93,7 @@ impl<S: Stack> Network<S> {
         [self.host(0), self.host(1)]
     }
 
-    /// A host, to change it. What follows from that, follows with the next event.
+    /// A host, to change it. What follows from the change comes with the next event.
     pub fn host_mut(&mut self, side: usize) -> &mut S {
         self.wake(side);
         &mut self.world.node_mut(node(side)).stack
@@ -105,7 +105,7 @@ impl<S: Stack> Network<S> {
         self.watch();
     }
 
-    /// From now on the hosts tell each other what an attacker sees.
+    /// From this call on, each host's [`Stack::observe`] gets the segments that are sent to it.
     pub fn watch(&mut self) {
         (0..2).for_each(|side| self.world.node_mut(node(side)).watched = true);
     }
@@ -119,7 +119,7 @@ impl<S: Stack> Network<S> {
         stepped
     }
 
-    /// After an event: what was written is expected, what was sent is seen.
+    /// After an event: tells each application what its peer has written, and notes what was sent.
     fn look(&mut self) {
         for side in 0..2 {
             let host = self.world.node_mut(node(side));
@@ -147,7 +147,7 @@ impl<S: Stack> Network<S> {
         }
     }
 
-    /// Keys that were seen on the way to one end, the attacker knows at both.
+    /// The attacker uses keys that it saw on the way to one end at both ends.
     fn share_keys(&mut self) {
         for side in 0..2 {
             let (peer, own) = self.host(side).keys();
@@ -161,7 +161,7 @@ impl<S: Stack> Network<S> {
         self.run_while(limit, |_| true);
     }
 
-    /// … or `wanted` is false after an event.
+    /// Like [`Self::run`], but also ends when `wanted` is false after an event.
     pub fn run_while(&mut self, limit: Instant, wanted: impl Fn(&Self) -> bool) {
         let mut steps = 0;
         while self.step(limit) && wanted(self) {
@@ -201,7 +201,7 @@ impl<S: Stack> Network<S> {
         self.world.node(node(1 - from)).boxes[line].marked
     }
 
-    /// … and lost.
+    /// Segments that the middlebox of a line has lost, in the direction from a side.
     pub fn lost(&self, line: usize, from: usize) -> u64 {
         self.world.node(node(1 - from)).boxes[line].lost
     }

@@ -16,7 +16,7 @@ pub trait End {
     /// The next datagram to send.
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing<Self::Datagram>>;
 
-    /// Everything that was to be sent is sent: takes the rest of what an event has led to.
+    /// Handles the rest of what an event has led to, after everything was sent.
     fn settle(&mut self, now: Instant);
 
     /// When it has something to do by itself.
@@ -101,14 +101,15 @@ impl<E: End> Node for Side<E> {
     }
 }
 
-/// Two ends and the lines between them. Middleboxes alter segments: what a line says of one means nothing here.
+/// Two ends and the lines between them. A line's middlebox does nothing here: it works on segments.
 pub struct Pair<E: End> {
     world: World<Side<E>>,
     lines: Vec<[LinkId; 2]>,
 }
 
 impl<E: End> Pair<E> {
-    /// The ends, and each line from the first and from the second. What is random follows from `seed`.
+    /// The ends, and each line from the first and from the second. What is random follows from
+    /// `seed`.
     pub fn new(ends: [E; 2], lines: Vec<[Line; 2]>, seed: u64) -> Self {
         let mut world = World::new(NoTap);
         let nodes = ends.map(|end| world.add_node(Side { end, wake: Instant::MAX }));
@@ -118,7 +119,7 @@ impl<E: End> Pair<E> {
         pair
     }
 
-    /// An end looks at once for what it has to send.
+    /// Lets an end look at once for what it has to send.
     pub fn wake(&mut self, side: usize) {
         self.world.set_timer(node(side), self.world.now(), 0);
     }
@@ -133,7 +134,8 @@ impl<E: End> Pair<E> {
         &self.world.node(node(side)).end
     }
 
-    /// One end, to take something out or to hand something in. To send what follows, it has to be woken ([`Self::wake`]).
+    /// One end, to take something out or to hand something in. To send what follows, it has to be
+    /// woken ([`Self::wake`]).
     pub fn end_mut(&mut self, side: usize) -> &mut E {
         &mut self.world.node_mut(node(side)).end
     }

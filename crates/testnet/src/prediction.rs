@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-/// What a host's segments were, and a check that header prediction changes nothing.
+/// How many segments of a host were expected, and a check that header prediction changes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prediction {
     /// Segments that were expected.
@@ -12,7 +12,8 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// A connection takes a segment by `handle`. If that is an expected one, a copy takes it by all `stages`, and becomes the same.
+    /// A connection takes a segment by `handle`. If the segment is expected, a copy takes it by all
+    /// `stages`, and has to become equal.
     ///
     /// # Panics
     /// If it does not.

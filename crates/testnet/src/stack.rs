@@ -13,13 +13,13 @@ pub trait Stack {
     fn application(&self) -> &Application;
     /// The application, to change it.
     fn application_mut(&mut self) -> &mut Application;
-    /// A segment has come by `path`. Returned is the host's answer to one that nobody takes.
+    /// Takes a segment that came by `path`. Returns the host's answer if no connection takes it.
     fn handle_segment(&mut self, now: Instant, path: Path, segment: &Segment) -> Option<Segment>;
     /// A timer may have expired.
     fn handle_timeout(&mut self, now: Instant);
     /// When something is to be done next: a timer, or a read.
     fn deadline(&self) -> Instant;
-    /// Events, reading and writing.
+    /// Handles events, reads and writes.
     fn settle(&mut self, now: Instant);
     /// The next segment to leave.
     fn poll_transmit(&mut self, now: Instant) -> Option<(Path, Segment)>;
@@ -29,7 +29,7 @@ pub trait Stack {
     fn keys(&self) -> (Option<Key>, Option<Key>) {
         (None, None)
     }
-    /// An attacker knows these of the two too.
+    /// The attacker knows these keys too: the peer's, and this host's own.
     fn learn(&mut self, _keys: (Option<Key>, Option<Key>)) {}
     /// Everything was read, and the connection is closed in an orderly way.
     fn is_done(&self) -> bool;

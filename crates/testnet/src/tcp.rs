@@ -57,12 +57,14 @@ pub struct TcpHost {
     windows: Windows,
     knowledge: Knowledge,
     sent: u64,
-    /// Each segment is taken with header prediction and without, if somebody asks for that.
+    /// If set, each segment is taken with header prediction and without, and the results are
+    /// compared.
     pub prediction: Option<Prediction>,
 }
 
 impl TcpHost {
-    /// Listens, on one side of a network.
+    /// A host on one side of a network (0: the client, 1: the server), which listens and writes so
+    /// many octets.
     pub fn new(side: usize, config: Config, iss: u32, octets: u64) -> Self {
         let [client, server] = [address(0, 1, 40_000), address(0, 2, 5001)];
         let path = if side == 0 {
@@ -212,8 +214,8 @@ impl Stack for TcpHost {
     }
 }
 
-/// A client that writes `octets[0]` and a server that writes `octets[1]`, over one line; `lines`: from the client, and
-/// from the server. The client's SYN is about to leave.
+/// A client that writes `octets[0]` and a server that writes `octets[1]`, over one line; `lines`:
+/// from the client, and from the server. The client's SYN is about to leave.
 pub fn tcp_network(configs: [Config; 2], octets: [u64; 2], lines: [Line; 2], seed: u64) -> Network<TcpHost> {
     let [client, server] = configs;
     let mut client = TcpHost::new(0, client, 0xffff_f000, octets[0]);

@@ -29,8 +29,8 @@ pub fn scenario(seconds: u32, hosts: &[&str], rest: &[String]) -> String {
     text + &rest.concat()
 }
 
-/// A host `client` and a host `server` with links between them, by name, and a connection `bulk` from the client;
-/// `tcp` is what the table of that name says.
+/// A host `client` and a host `server` with links between them, by name, and a connection `bulk`
+/// from the client; `tcp` is what the table of that name says.
 pub fn two_hosts(seconds: u32, tcp: &str, links: &[(&str, &str)], bulk: &str) -> String {
     let ends = ["client", "server"];
     let mut rest = vec![format!("[tcp]\n{tcp}\n")];

@@ -11,7 +11,7 @@ pub fn number<T: FromStr>(word: &str) -> T {
     word.parse().unwrap_or_else(|_| panic!("not a number: {word}"))
 }
 
-/// Two numbers.
+/// Two numbers with `separator` between them.
 ///
 /// # Panics
 /// If they are not there.

@@ -9,7 +9,8 @@ fn queue(config: CodelConfig) -> CodelQueue<u32> {
     CodelQueue::new(QueueLimit::Packets(10_000), config)
 }
 
-/// Serves a queue that always holds `backlog` packets, one each ms, for `until` ms; each has waited `backlog` ms.
+/// Serves a queue that always holds `backlog` packets, one each ms, for `until` ms; each has waited
+/// `backlog` ms.
 fn serve(queue: &mut CodelQueue<u32>, log: &mut Log, backlog: u64, until: u64) -> Vec<u32> {
     let mut sent = Vec::new();
     let mut id = 0;
@@ -36,8 +37,9 @@ fn a_standing_queue_loses_packets_ever_faster() {
     let (mut queue, mut log) = (queue(CONFIG), Log::default());
     serve(&mut queue, &mut log, 50, 1_000);
     let times: Vec<u64> = log.dropped.iter().map(|(at, ..)| at.as_millis()).collect();
-    // The delay reaches 5 ms at once (packets wait 50 ms except at the start); the first drop comes an interval after
-    // that was seen, the k-th 100 ms / sqrt(k) after the one before, each at the first dequeue from then on.
+    // The delay reaches 5 ms at once: packets wait 50 ms, except at the start. The first drop comes
+    // one interval after that was seen. Drop k + 1 comes 100 ms / sqrt(k) after drop k, at the
+    // first dequeue from then on.
     let first = times[0];
     let mut expected = vec![first];
     let mut next = first as f64;

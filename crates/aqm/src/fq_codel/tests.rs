@@ -43,7 +43,8 @@ fn a_new_flow_goes_before_the_old_ones_once() {
     queue.enqueue(ms(1), packet(3_001, 100, ms(1)), load(0), &mut log);
     assert!(queue.new_flows.is_empty());
     assert!(order(&mut queue, &mut log, 3).contains(&3_001));
-    // Only when it comes up empty among the old ones it is forgotten, and new the next time.
+    // It is forgotten when its turn comes among the old flows and it is empty. Its next packet
+    // makes it new.
     order(&mut queue, &mut log, 3);
     queue.enqueue(ms(1), packet(3_002, 100, ms(1)), load(0), &mut log);
     assert_eq!(order(&mut queue, &mut log, 1), [3_002]);

@@ -12,7 +12,7 @@ use crate::packet::Packet;
 use ropewalk_bonding::{ConfigError, PathConfig};
 use ropewalk_units::Instant;
 
-/// What decides.
+/// A site or a hub.
 #[expect(clippy::large_enum_variant, reason = "there is one")]
 pub enum Core {
     /// A site.
@@ -58,10 +58,10 @@ impl Core {
         Some(rows.map(row).collect())
     }
 
-    /// Other paths for a site.
+    /// Replaces the paths of a site. A hub ignores this.
     ///
     /// # Errors
-    /// What is wrong with them; then all is as before.
+    /// What is wrong with the paths. Then the old ones stay.
     pub fn set_paths(&mut self, now: Instant, rows: &[PathRow]) -> Result<(), ConfigError> {
         let Self::Site(site) = self else { return Ok(()) };
         let mut bond = site.bond().clone();
@@ -79,12 +79,13 @@ impl Core {
         both!(self, core => core.spendings(now))
     }
 
-    /// Bonds that begin go on from what a process before has spent.
+    /// New bonds count on from what an earlier process has spent of quotas.
     pub fn resume_spendings(&mut self, now: Instant, past: &PastSpendings) {
         both!(self, core => core.resume_spendings(now, past));
     }
 
-    /// The longest packet that a site's inside may send. A hub has sites with different ones.
+    /// The longest packet that a site's inside may send, in octets. `None` at a hub: its sites
+    /// differ.
     pub fn inner_mtu(&self) -> Option<u16> {
         match self {
             Self::Site(site) => Some(site.inner_mtu()),
@@ -92,52 +93,53 @@ impl Core {
         }
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// Takes a packet from the inside. Its octets may be changed.
     pub fn handle_packet(&mut self, now: Instant, octets: &mut [u8]) {
         both!(self, core => core.handle_packet(now, octets));
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// Takes a datagram from the outside. It is opened in place.
     pub fn handle_datagram(&mut self, now: Instant, way: Way, datagram: &mut [u8]) {
         both!(self, core => core.handle_datagram(now, way, datagram));
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// To be called when the time of [`Self::poll_timeout`] has come.
     pub fn handle_timeout(&mut self, now: Instant) {
         both!(self, core => core.handle_timeout(now));
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// When [`Self::handle_timeout`] is to be called next.
     pub fn poll_timeout(&self, now: Instant) -> Instant {
         both!(self, core => core.poll_timeout(now))
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// Writes the next datagram into `out`. Returns where it goes. `None`: there is none.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
         both!(self, core => core.poll_transmit(now, out))
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// The next packet for the inside. To be called when [`Self::poll_transmit`] gives nothing
+    /// more.
     pub fn poll_deliver(&mut self, now: Instant) -> Option<Packet> {
         both!(self, core => core.poll_deliver(now))
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// Counts a drop that the driver has seen.
     pub fn note_drop(&mut self, reason: Reason) {
         both!(self, core => core.note_drop(reason));
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// What was dropped, by reason.
     pub fn drops(&self) -> Drops {
         both!(self, core => core.drops())
     }
 
-    /// See [`Site`] and [`Hub`].
+    /// The process ends: the other ends are told.
     pub fn end(&mut self) {
         both!(self, core => core.end());
     }
 
-    /// What has happened, with the name of the site at a hub.
+    /// The next notice, with the name of the other end that it concerns.
     pub fn poll_notice(&mut self) -> Option<(String, Notice)> {
         match self {
             Self::Site(site) => site.poll_notice().map(|notice| (HUB.to_owned(), notice)),
@@ -148,7 +150,7 @@ impl Core {
         }
     }
 
-    /// Bonds by the name of the other end.
+    /// The bond with each other end, by its name. `None`: there is no session.
     pub fn status(&self, now: Instant) -> Vec<(String, Option<TunnelStatus>)> {
         match self {
             Self::Site(site) => vec![(HUB.to_owned(), site.status(now))],

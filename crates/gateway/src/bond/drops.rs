@@ -1,4 +1,4 @@
-//! What is not taken, counted by its reason.
+//! Counts of dropped packets and datagrams, by reason.
 
 use crate::session::message::Malformed;
 use crate::session::transport::Unopened;
@@ -23,41 +23,41 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// From outside: no datagram of this protocol.
+    /// A datagram from outside that is not of this protocol.
     Malformed = "malformed",
     /// Another version of the protocol.
     Version = "version",
-    /// A handshake of somebody who does not know this hub's key, or one that fails.
+    /// A handshake whose sender does not know the hub's key, or one that fails or is not expected.
     Handshake = "handshake",
     /// A handshake of a key that no site has.
     UnknownSite = "unknown-site",
     /// Too many handshakes from one address.
     TooMany = "too-many",
-    /// A session that is not known (any more).
+    /// A datagram of a session that is not known.
     UnknownSession = "unknown-session",
-    /// Sealed by somebody else.
+    /// A sealed datagram that is not authentic.
     Forged = "forged",
-    /// It came before, or too late to tell.
+    /// A sealed datagram that came before, or that is older than the replay window.
     Replayed = "replayed",
     /// The session's keys are too old.
     Expired = "expired",
-    /// Sealed rightly, but nothing that the bond knows.
+    /// An authentic datagram that neither the session nor the bond understands.
     NotUnderstood = "not-understood",
-    /// A copy of what was taken before.
+    /// A copy of a packet that came before.
     Duplicate = "duplicate",
-    /// Given up before it came.
+    /// A packet that came after it had been given up.
     Late = "late",
-    /// The inside is full.
+    /// Too many packets wait for the inside.
     Full = "full",
-    /// From inside: no packet of IPv4 or IPv6.
+    /// Something from inside that is no IPv4 or IPv6 packet.
     NotIp = "not-ip",
-    /// No site has this address.
+    /// A packet from inside to an address that no site has.
     NoRoute = "no-route",
     /// There is no session with the other end.
     NoSession = "no-session",
-    /// A site's packet with an address that is not among its prefixes.
+    /// A site's packet with a source address that is not among its prefixes.
     Source = "source",
-    /// A path whose other end is not known yet.
+    /// A datagram for a path whose other end is not known yet.
     NoWay = "no-way",
     /// The operating system did not take it.
     NotSent = "not-sent",
@@ -76,22 +76,22 @@ impl Default for Drops {
 }
 
 impl Drops {
-    /// One more.
+    /// Counts one drop.
     pub fn count(&mut self, reason: Reason) {
         self.0[reason as usize] += 1;
     }
 
-    /// Those of another count, too.
+    /// Adds the counts of `others`.
     pub fn add(&mut self, others: &Self) {
         self.0.iter_mut().zip(others.0).for_each(|(own, other)| *own += other);
     }
 
-    /// How many.
+    /// The count of a reason.
     pub const fn get(&self, reason: Reason) -> u64 {
         self.0[reason as usize]
     }
 
-    /// Those that are not zero, in their order.
+    /// The counts that are not zero, in the order of [`Reason::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Reason, u64)> + '_ {
         Reason::ALL.iter().map(|&reason| (reason, self.get(reason))).filter(|(_, count)| *count > 0)
     }

@@ -19,7 +19,7 @@ use ropewalk_bonding::{Config, MAX_PATHS, PathConfig, Quota};
 use ropewalk_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A site that sent something in this time is alive: its keepalives come many times in it.
+/// A site is alive if it sent something in this time. Its keepalives are much more frequent.
 const ALIVE: Duration = Duration::from_secs(5);
 /// The longest IP packet that is tried on the way to a site: Ethernet's.
 const MOST: u16 = 1500;
@@ -30,21 +30,21 @@ pub struct Member {
     pub name: String,
     /// Its public key.
     pub key: PublicKey,
-    /// What it shares with the hub.
+    /// The key that it shares with the hub.
     pub psk: SecretKey,
     /// Its inner addresses.
     pub prefixes: Vec<IpNet>,
-    /// What the hub's end has for paths with these names, beside the costs that the site tells.
+    /// Keys of the hub's end for paths with these names. The site tells their costs.
     pub paths: Vec<PathConfig>,
 }
 
-/// What a hub is.
+/// The configuration of a hub.
 pub struct HubConfig {
     /// Its private key.
     pub secret: SecretKey,
     /// Its sites.
     pub sites: Vec<Member>,
-    /// A bond as it is configured here; its paths are the sites'.
+    /// The bond of each site. The site offers its paths.
     pub bond: Config,
     /// How packets of the inside are treated.
     pub inside: Inside,
@@ -56,9 +56,9 @@ pub struct HubConfig {
 struct Place {
     tunnel: Option<(Generation, Tunnel)>,
     pending: PendingSessions,
-    /// What bonds that have ended have spent of the quotas of paths.
+    /// The quotas of paths as ended bonds have left them, by the paths' names.
     spent: BTreeMap<String, Quota>,
-    /// When it wants to be called, as it stands in the hub's list.
+    /// When its next timer is due, as in the hub's list.
     due: Option<Instant>,
 }
 
@@ -70,7 +70,7 @@ pub struct Hub {
     keys: BTreeMap<PublicKey, usize>,
     prefixes: Prefixes,
     places: Vec<Place>,
-    /// Whose session has which name.
+    /// The site of each session, by the session's name.
     names: BTreeMap<u32, usize>,
     due: BTreeSet<(Instant, usize)>,
     /// Sites that may have something to send or to deliver.
@@ -79,7 +79,7 @@ pub struct Hub {
     answered: Answered,
     out: VecDeque<(Way, Vec<u8>)>,
     rest: VecDeque<(usize, Packet)>,
-    /// Packets for the inside that are the hub's own.
+    /// Packets of the hub itself for the inside: ICMP messages.
     back: VecDeque<Packet>,
     notices: VecDeque<(Subject, Notice)>,
     drops: Drops,
@@ -185,7 +185,7 @@ impl Hub {
         Ok(())
     }
 
-    /// What becomes of an offer.
+    /// Decides about an offer.
     fn consider(&self, now: Instant, site: usize, offer: &Offer) -> Result<Considered, Refused> {
         let bond = self.bond(site, &offer.paths)?;
         let known = self.places[site].tunnel.as_ref();
@@ -269,7 +269,8 @@ impl Hub {
         self.touch(site);
     }
 
-    /// The first packet of a session: from now on the site has these keys.
+    /// Handles the first datagram of a session. If it is authentic, the session's keys come into
+    /// use.
     fn confirm(
         &mut self,
         now: Instant,
@@ -311,7 +312,8 @@ impl Hub {
         }
     }
 
-    /// A new bond takes the place of the one before. If that is another process's, it is told.
+    /// Ends the old bond, since a new one takes its place. If the old one is another process's that
+    /// is alive, that process is told.
     fn displace(&mut self, now: Instant, site: usize, by: Generation) {
         if let Some((known, tunnel)) = &mut self.places[site].tunnel
             && known.instance != by.instance
@@ -325,7 +327,7 @@ impl Hub {
         self.end_tunnel(now, site);
     }
 
-    /// The bond is over; what came out of it is delivered.
+    /// Ends the bond. What came out of it is still delivered.
     fn end_tunnel(&mut self, now: Instant, site: usize) {
         let Some((_, mut tunnel)) = self.places[site].tunnel.take() else { return };
         self.forget(tunnel.locals());
@@ -351,14 +353,15 @@ impl Hub {
         }
     }
 
-    /// Names that nobody has configured come from the site: they are not kept.
+    /// Keeps the quotas of configured paths. The site chooses the names of others, so these are not
+    /// kept.
     fn keep_quotas(&mut self, site: usize, tunnel: &Tunnel) {
         let known = &self.config.sites[site].paths;
         let named = tunnel.quotas().filter(|(name, _)| known.iter().any(|path| path.name == *name));
         self.places[site].spent.extend(named);
     }
 
-    /// Sessions with these names are over.
+    /// Forgets the names of ended sessions.
     fn forget(&mut self, names: impl IntoIterator<Item = u32>) {
         for name in names {
             self.names.remove(&name);
@@ -372,7 +375,7 @@ impl Hub {
         }
     }
 
-    /// The site wants to be called at another time now.
+    /// Updates the site's entry in the list of timers.
     fn arm(&mut self, site: usize, now: Instant) {
         let place = &mut self.places[site];
         let tunnel = place.tunnel.as_ref();
@@ -407,7 +410,7 @@ impl Hub {
                 }
             }
             self.touch(site);
-            // What is due at once again is due at the next call.
+            // A timer that is due again at once waits for the next call.
             self.arm(site, now + Duration::from_nanos(1));
         }
     }
@@ -447,7 +450,8 @@ impl Hub {
         self.arm(site, now);
     }
 
-    /// The next packet for the inside: to be asked for after the datagrams. A site's packets have its own addresses.
+    /// The next packet for the inside. To be called when [`Self::poll_transmit`] gives nothing
+    /// more. A packet whose source address is not its site's is dropped.
     pub fn poll_deliver(&mut self, _now: Instant) -> Option<Packet> {
         if let Some(packet) = self.back.pop_front() {
             return Some(packet);
@@ -476,7 +480,7 @@ impl Hub {
         }
     }
 
-    /// The bonds of the sites that have a session.
+    /// The name of each site, and its bond if there is a session.
     pub fn status(&self, now: Instant) -> Vec<(&str, Option<TunnelStatus>)> {
         let sites = self.config.sites.iter().zip(&self.places);
         let status = |place: &Place| place.tunnel.as_ref().map(|(_, tunnel)| tunnel.status(now));
@@ -496,7 +500,7 @@ impl Hub {
         all
     }
 
-    /// Something was not sent.
+    /// Counts a drop that the driver has seen.
     pub fn note_drop(&mut self, reason: Reason) {
         self.drops.count(reason);
     }

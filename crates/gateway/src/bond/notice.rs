@@ -5,7 +5,7 @@ use ropewalk_bonding::PathState;
 use std::fmt;
 use std::net::SocketAddr;
 
-/// Whom it is about: at a hub one of its sites; at a site `None`.
+/// The site that a notice concerns, by its number at the hub. `None` at a site.
 pub type Subject = Option<usize>;
 
 /// Something that happened.
@@ -20,7 +20,7 @@ pub enum Notice {
     Rekeyed,
     /// The other end has said that it ends.
     Closed,
-    /// The session's keys are too old, and nobody has asked for new ones.
+    /// The session's keys are too old, and the site has not asked for new ones.
     Expired,
     /// Nothing came from the other end for a while: new keys are asked for.
     Silent,
@@ -28,27 +28,27 @@ pub enum Notice {
     Refused(Refused),
     /// Another gateway with this key has taken over.
     Displaced,
-    /// A site's key is used by another process now.
+    /// Another process uses a site's key.
     TakenOver {
-        /// Was the one before alive until then?
+        /// Was the earlier process alive until then?
         was_alive: bool,
     },
-    /// A path's packets come from, and go to, another address now.
+    /// The other end of a path has another address.
     Roamed {
         /// Its name.
         path: String,
-        /// From where.
+        /// The old address. `None`: there was none.
         from: Option<SocketAddr>,
-        /// The new one.
+        /// The new address.
         to: SocketAddr,
     },
-    /// A path is used, watched or left.
+    /// The state of a path has changed.
     Path {
         /// Its name.
         path: String,
-        /// As it was.
+        /// The old state.
         from: PathState,
-        /// As it is.
+        /// The new state.
         to: PathState,
     },
     /// Every path is down.
@@ -56,7 +56,7 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// How much it matters to who runs the gateway.
+    /// How much it matters to the operator.
     pub const fn level(&self) -> Level {
         match self {
             Self::Expired | Self::Silent | Self::Refused(_) | Self::Displaced | Self::NoPath => {
@@ -73,7 +73,7 @@ impl Notice {
 pub enum Level {
     /// It happens in ordinary use.
     Information,
-    /// Somebody has to look after it.
+    /// The operator has to look at it.
     Warning,
 }
 

@@ -8,10 +8,10 @@ use ropewalk_units::Duration;
 pub struct PathRow {
     /// Its name.
     pub name: String,
-    /// What the scheduler and its quota have for it.
+    /// Its keys for the scheduler and its quota.
     #[serde(flatten)]
     pub keys: PathKeys,
-    /// The driver's socket.
+    /// The number of the driver's socket.
     pub socket: usize,
     /// Where it leads until the hub's packets say otherwise.
     pub remote: std::net::SocketAddr,
@@ -35,7 +35,7 @@ pub struct PathKeys {
 }
 
 impl PathKeys {
-    /// What a bond has.
+    /// The keys of a configured path.
     pub(super) fn of(config: &PathConfig) -> Self {
         Self {
             cost: config.cost,

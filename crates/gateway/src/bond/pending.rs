@@ -7,14 +7,15 @@ use ropewalk_bonding::Config;
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// So long an answer may stay without a packet that confirms it.
+/// How long an answer waits for the datagram that confirms it.
 const LIFE: Duration = Duration::from_secs(10);
-/// Answers of one site that wait for their packets. The oldest gives way.
+/// The most unconfirmed answers of one site. A further one replaces the oldest.
 const OF_ONE: usize = 4;
-/// Questions that are remembered, so that one that comes by several paths is answered once.
+/// How many questions are remembered. A question that comes by several paths then costs one
+/// handshake.
 const REMEMBERED: usize = 64;
 
-/// A session that begins with its first packet.
+/// An answered handshake. Its session begins with its first datagram.
 pub(super) struct Pending {
     pub(super) transport: Transport,
     pub(super) generation: Generation,
@@ -28,7 +29,7 @@ pub(super) struct Pending {
 pub(super) struct PendingSessions(VecDeque<Pending>);
 
 impl PendingSessions {
-    /// Adds one. Gives the name of the one that gave way.
+    /// Adds one. Returns the name of the one that it replaced.
     pub(super) fn push(&mut self, pending: Pending) -> Option<u32> {
         self.0.push_back(pending);
         if self.0.len() <= OF_ONE {
@@ -60,7 +61,7 @@ impl PendingSessions {
     }
 }
 
-/// Answers to the questions of late, by their ephemeral keys.
+/// Answers to recent questions, by the questions' ephemeral keys.
 #[derive(Default)]
 pub(super) struct Answered(VecDeque<([u8; KEY], Vec<u8>)>);
 

@@ -1,18 +1,19 @@
-//! How long a datagram one direction of a path carries, found by probes (RFC 8899). Lengths are those of whole IP packets.
+//! The search for the longest datagram that one direction of a path carries, by probes (RFC 8899).
+//! Lengths are those of whole IP packets, in octets.
 
 use ropewalk_units::{Duration, Instant};
 
-/// What a path carries as long as nothing else is known: IPv6's minimum (RFC 8200 §5).
+/// The length that is used as long as probes have no answer: IPv6's minimum (RFC 8200 §5).
 pub(super) const BASE: u16 = 1280;
-/// The least that is searched for: what every host of IPv4 takes (RFC 791 §3.1).
+/// The shortest length that is tried: every IPv4 host takes it (RFC 791 §3.1).
 pub(super) const LEAST: u16 = 576;
-/// The search ends when it is known so well.
+/// The search ends when the length is known to within this many octets.
 const STEP: u16 = 4;
 /// PROBE_TIMER (RFC 8899 §5.1.1): no less than a second.
 const PROBE_TIMER: Duration = Duration::from_secs(1);
 /// MAX_PROBES (RFC 8899 §5.1.2).
 const MAX_PROBES: u8 = 3;
-/// Between two looks whether the path still carries what was found.
+/// Time between two probes of the length that was found.
 const CONFIRM: Duration = Duration::from_secs(30);
 /// PMTU_RAISE_TIMER (RFC 8899 §5.1.1): between two searches.
 const RAISE: Duration = Duration::from_secs(600);
@@ -20,7 +21,7 @@ const RAISE: Duration = Duration::from_secs(600);
 /// A probe on its way, or one that is to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Probe {
-    /// Names it.
+    /// Its number, which the answer repeats.
     pub(super) number: u16,
     /// Octets of its IP packet.
     pub(super) len: u16,
@@ -36,14 +37,14 @@ pub(super) struct Search {
     fails: u16,
     probe: Probe,
     tries: u8,
-    /// Has the longest been tried for a while?
+    /// Was a probe without an answer for a whole `PROBE_TIMER`?
     is_judged: bool,
     due: Instant,
     raise_at: Instant,
 }
 
 impl Search {
-    /// Of a path that carries at most `most`: that is tried first.
+    /// A search on a path that carries at most `most` octets. This length is tried first.
     pub(super) fn new(most: u16, now: Instant) -> Self {
         let most = most.max(LEAST);
         Self {
@@ -58,7 +59,8 @@ impl Search {
         }
     }
 
-    /// What may be sent: what was found. In the first second the longest, since a connection that begins then keeps its segment size.
+    /// The longest IP packet that may be sent: what was found. Until a probe has timed out it is
+    /// the longest length, since a connection that begins then keeps its segment size.
     pub(super) fn limit(&self) -> u16 {
         match (self.works, self.is_judged) {
             (0, false) => self.most,
@@ -72,7 +74,7 @@ impl Search {
         self.due
     }
 
-    /// The path carries nothing now: what is lost on it says nothing.
+    /// Probes later: the path is not in use, so a lost probe would tell nothing.
     pub(super) fn postpone(&mut self, now: Instant) {
         self.due = now + PROBE_TIMER;
     }
@@ -100,7 +102,7 @@ impl Search {
         Some(self.probe)
     }
 
-    /// The other end has a probe.
+    /// The other end has answered a probe.
     pub(super) fn handle_answer(&mut self, now: Instant, number: u16) {
         if number != self.probe.number || self.tries == 0 {
             return;
@@ -111,12 +113,12 @@ impl Search {
         self.due = if self.is_complete() { now + CONFIRM } else { now };
     }
 
-    /// No copy of the probe came.
+    /// No copy of the probe was answered.
     fn give_up(&mut self, now: Instant) {
         let failed = self.probe.len;
         self.tries = 0;
         if failed <= self.works {
-            // What was found is not carried any more (RFC 8899 §4.3).
+            // A black hole: the path does not carry what was found (RFC 8899 §4.3).
             self.works = 0;
             self.raise_at = now + RAISE;
         }
@@ -129,7 +131,8 @@ impl Search {
         self.works > 0 && (self.works == self.most || self.fails - self.works <= STEP)
     }
 
-    /// The next length to try: the longest, then the base, then halfway between what works and what does not.
+    /// The next length to try: the longest, then the base, then the middle between what works and
+    /// what fails. A complete search tries what it has found.
     fn next(&self) -> u16 {
         if self.is_complete() {
             return self.works;
@@ -151,7 +154,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Runs a search for so long over a path that carries `carries(now)`, and loses what `loses` says.
+    /// Runs a search for `time` over a path that carries `carries(now)` octets. `loses` says
+    /// whether a probe is lost. Returns the number of probes.
     fn run(
         search: &mut Search,
         from: Instant,
@@ -210,7 +214,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the path carries, and though it loses up to two in a row, what is found is what it carries.
+        /// The search finds what a path carries, even if up to two probes in a row are lost.
         #[test]
         fn finds_what_a_path_carries(carries in LEAST..=1500, losses in prop::collection::vec(0u8..100, 400)) {
             let mut search = Search::new(1500, Instant::ZERO);

@@ -17,13 +17,14 @@ use ropewalk_bonding::{Config, ConfigError, MAX_PATHS, Quota};
 use ropewalk_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The hub answers keepalives several times in this: silence means that it does not know the session.
+/// After this silence of the hub a site asks for a new session. A hub that knows the session
+/// answers several keepalives in this time.
 const SILENCE: Duration = Duration::from_secs(2);
-/// The first question is repeated after so long, then after twice that each time.
+/// The first question is repeated after this time. The time doubles with each question.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
-/// The longest time between two: WireGuard's Rekey-Timeout (its paper, §6.1).
+/// The longest time between two questions: WireGuard's Rekey-Timeout (its paper, §6.1).
 const LAST_RETRY: Duration = Duration::from_secs(5);
-/// A site that yields, or is refused, asks so often.
+/// The time between two questions of a site that yields or is refused.
 const REFUSED_RETRY: Duration = Duration::from_secs(20);
 
 /// A path of a site.
@@ -35,13 +36,13 @@ pub struct Path {
     pub mtu: u16,
 }
 
-/// What a site is.
+/// The configuration of a site.
 pub struct SiteConfig {
     /// Its private key.
     pub secret: SecretKey,
     /// The hub's public key.
     pub hub: PublicKey,
-    /// What it shares with the hub.
+    /// The key that it shares with the hub.
     pub psk: SecretKey,
     /// The bond.
     pub bond: Config,
@@ -58,7 +59,7 @@ struct Question {
     asked: Asked,
     unsigned: Vec<u8>,
     name: u32,
-    /// The first authenticator of what was sent: a cookie is for it.
+    /// The first authenticator of the question, once it is sent. A cookie is bound to it.
     mac: Option<[u8; MAC]>,
     generation: Generation,
     /// Paths that it still has to be sent by.
@@ -71,20 +72,20 @@ pub struct Site {
     entropy: Entropy,
     macs: MacKeys,
     generation: Generation,
-    /// The generation that the tunnel has.
+    /// The tunnel, and its generation.
     tunnel: Option<(Generation, Tunnel)>,
     question: Option<Question>,
     cookies: [Option<([u8; COOKIE_LEN], Instant)>; MAX_PATHS],
-    /// When a question may be asked next.
+    /// The earliest time of the next question.
     ask_at: Instant,
     retry: Duration,
     yields: bool,
     is_over: bool,
-    /// What bonds that have ended have spent of the quotas of paths.
+    /// The quotas of paths as ended bonds have left them, by the paths' names.
     spent: BTreeMap<String, Quota>,
     /// What came out of a bond that has ended.
     rest: VecDeque<Packet>,
-    /// Last words.
+    /// Datagrams that tell the hub that the session ends.
     farewell: Vec<(Way, Vec<u8>)>,
     notices: VecDeque<Notice>,
     drops: Drops,
@@ -118,10 +119,11 @@ impl Site {
         })
     }
 
-    /// Other paths from now on: the hub is asked for a new bond, and the old one goes on until it answers.
+    /// Replaces the paths and asks the hub for a new bond. The old bond goes on until the hub
+    /// answers.
     ///
     /// # Errors
-    /// What is wrong with them; then all is as before.
+    /// What is wrong with the paths. Then the old ones stay.
     pub fn set_paths(&mut self, now: Instant, bond: Config, paths: Vec<Path>) -> Result<(), ConfigError> {
         bond.validate()?;
         self.config.bond = bond;
@@ -154,7 +156,8 @@ impl Site {
         &self.config.paths
     }
 
-    /// The longest packet that the inside may send, in octets: what is configured, or less if a path carries less.
+    /// The longest packet that the inside may send, in octets. It is what is configured, or less if
+    /// a path carries less.
     pub fn inner_mtu(&self) -> u16 {
         let found = self.tunnel.as_ref().map_or(u16::MAX, |(_, tunnel)| tunnel.inner_mtu());
         self.config.inside.mtu.min(found)
@@ -201,13 +204,13 @@ impl Site {
         }
     }
 
-    /// The session is over; another is asked for after `retry`.
+    /// Ends the session. Another one is asked for after `retry`.
     fn leave(&mut self, now: Instant, retry: Duration) {
         self.replace(now, None);
         self.ask_at = now + retry;
     }
 
-    /// Another tunnel, or none. What has come out of the one before is delivered.
+    /// Replaces the tunnel. What came out of the old one is still delivered.
     fn replace(&mut self, now: Instant, tunnel: Option<(Generation, Tunnel)>) {
         if let Some((_, mut old)) = std::mem::replace(&mut self.tunnel, tunnel) {
             self.spent.extend(old.quotas());
@@ -297,7 +300,7 @@ impl Site {
         }
     }
 
-    /// When there will be one.
+    /// The earliest time at which there is a reason and a question is allowed.
     fn wants_at(&self, now: Instant) -> Instant {
         let at = match &self.tunnel {
             Some((_, tunnel)) if !self.wants(now) => {
@@ -414,7 +417,7 @@ impl Site {
         all
     }
 
-    /// Something was not sent.
+    /// Counts a drop that the driver has seen.
     pub fn note_drop(&mut self, reason: Reason) {
         self.drops.count(reason);
     }

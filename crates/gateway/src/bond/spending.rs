@@ -1,24 +1,24 @@
-//! What of the quotas of paths was spent: it outlives bonds, and processes too.
+//! What was spent of the quotas of paths. It outlives bonds and processes.
 
 use super::tunnel::Tunnel;
 use ropewalk_bonding::{PathConfig, Quota, Spending};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// What of a path's quota was spent, and by whom: what outlives a process.
+/// What was spent of a path's quota, and with which peer. It outlives the process.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PathSpending {
     /// The site's name at a hub, `hub` at a site.
     pub peer: String,
     /// The path's name.
     pub path: String,
-    /// Octets.
+    /// Octets that were spent.
     pub octets: u64,
-    /// How long the period lasts that they count for, in ns.
+    /// What is left of the period that they count for, in ns.
     pub period_left_ns: u64,
 }
 
-/// What a process before has spent of quotas.
+/// What an earlier process has spent of quotas.
 #[derive(Clone, Debug)]
 pub struct PastSpendings {
     /// Of each path.
@@ -33,15 +33,15 @@ impl PathSpending {
         Self { peer: peer.to_owned(), path, octets, period_left_ns }
     }
 
-    /// The quota of a path that goes on from this, noted `ago` before `now`.
+    /// The quota of a path that goes on from this. It was noted `ago` before `now`.
     fn quota(&self, config: &PathConfig, now: Instant, ago: Duration) -> Quota {
         let period_left = Duration::from_nanos(self.period_left_ns);
         Quota::after(config, &Spending { octets: self.octets, period_left }, now, ago)
     }
 }
 
-/// What `peer` has spent of quotas: what bonds that have ended had spent, and over it what the tunnel has. A path that was removed meanwhile
-/// keeps its own.
+/// What was spent of quotas with `peer`. Values of the tunnel replace those of ended bonds. A path
+/// that was removed keeps its own.
 pub(super) fn noted(
     peer: &str,
     ended: &BTreeMap<String, Quota>,
@@ -54,7 +54,7 @@ pub(super) fn noted(
     limited.map(|(path, quota)| PathSpending::new(peer, path, quota.spending(now))).collect()
 }
 
-/// What `peer` has spent of the quotas of these paths, as a process before noted it.
+/// What was spent of the quotas of these paths with `peer`, as an earlier process noted it.
 pub(super) fn resumed(
     paths: &[PathConfig],
     peer: &str,

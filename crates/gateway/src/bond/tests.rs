@@ -38,15 +38,16 @@ struct Flying {
     datagram: Vec<u8>,
 }
 
-/// What a line does with a datagram; how many of it come.
+/// What a line does with a datagram. Returns how many copies arrive.
 type Line = Box<dyn FnMut(Instant, &mut Flying) -> usize>;
 
-/// Hub, sites and a delay between them, not the test network: the tests look into sessions, and forge datagrams on their way.
+/// A hub, sites and a delay between them. It is not the test network, because the tests look into
+/// sessions and forge datagrams on their way.
 struct World {
     now: Instant,
     hub: Hub,
     sites: Vec<Option<Site>>,
-    /// Where each site's paths come out of their NATs.
+    /// The addresses of each site's paths, as the hub sees them.
     addresses: Vec<[SocketAddr; 2]>,
     wire: BTreeMap<(Instant, u64), Flying>,
     number: u64,
@@ -78,7 +79,7 @@ fn hub(count: u8) -> Hub {
     hub_with(count, Vec::new())
 }
 
-/// With keys of its own for the paths of its sites.
+/// A hub with keys of its own for the paths of its sites.
 fn hub_with(count: u8, paths: Vec<PathConfig>) -> Hub {
     let member = |number: u8| Member {
         name: format!("site{number}"),
@@ -102,7 +103,7 @@ fn address(site: usize, path: u8) -> SocketAddr {
 }
 
 impl World {
-    /// Sites with the keys 1, 2, …
+    /// A hub, and sites with these keys.
     fn new(keys: &[u8]) -> Self {
         let now = Instant::ZERO;
         let sites = keys.iter().zip(0..).map(|(&key, seed)| Some(site(key, seed, now))).collect();
@@ -394,7 +395,7 @@ fn of_two_sites_with_one_key_the_newer_wins_and_the_other_waits() {
     world.run(120_000);
     assert!(!world.has_session(0) && world.has_session(1));
     assert_eq!(world.count(|notice| *notice == Notice::Displaced), 1, "once, not again and again");
-    // The newer one goes without a word: the older one gets its place back.
+    // The newer one stops without a message. The older one gets its place back.
     world.sites[1] = None;
     world.run(40_000);
     assert!(world.has_session(0));
@@ -410,7 +411,8 @@ fn a_replayed_first_message_gains_nothing() {
         1
     });
     world.run(200);
-    // What is still on its way an attacker between could bring first: that is no replay.
+    // An attacker on the line could deliver first what is still on its way. That is no replay, so
+    // all datagrams arrive before they are repeated.
     let old = recorded.borrow().clone();
     world.run(100);
     let evil = Way { socket: 0, to: "198.51.100.66:6".parse().expect("an address") };
@@ -453,7 +455,7 @@ fn one_dead_path_keeps_nobody_waiting() {
     assert!(world.has_session(0));
 }
 
-/// A UDP packet of so many octets.
+/// A UDP packet of `len` octets.
 fn long(source: [u8; 4], destination: [u8; 4], len: u16) -> Vec<u8> {
     let mut octets = packet(source, destination, 0);
     octets[2..4].copy_from_slice(&len.to_be_bytes());
@@ -464,7 +466,7 @@ fn long(source: [u8; 4], destination: [u8; 4], len: u16) -> Vec<u8> {
 #[test]
 fn a_path_that_carries_less_is_found_and_who_sends_more_is_told() {
     let mut world = World::new(&[1]);
-    // The second line carries IPv4 packets of 1400 octets.
+    // The second line carries IPv4 packets of at most 1400 octets.
     world.line = Box::new(|_, flying| {
         let is_second = flying.way.socket == 1 || flying.way.to == address(0, 1);
         usize::from(!is_second || flying.datagram.len() + 28 <= 1400)
@@ -496,7 +498,7 @@ fn a_path_that_carries_less_is_found_and_who_sends_more_is_told() {
 #[test]
 fn a_segment_size_is_what_goes_and_comes_by_every_path() {
     let mut world = World::new(&[1]);
-    // Only what the hub sends is cut short.
+    // Long datagrams are lost only on the way from the hub.
     world.line = Box::new(|_, flying| usize::from(flying.to.is_none() || flying.datagram.len() + 28 <= 1400));
     world.run(60_000);
     let mut syn = packet([10, 0, 0, 5], [10, 200, 0, 1], 0);
@@ -532,7 +534,8 @@ fn paths_change_and_the_bond_goes_on() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Loss, copies, changes: nothing is invented, nothing comes twice, and when the lines are good again all comes.
+    /// Lines lose, copy and change datagrams. No packet is invented, and none comes twice. When the
+    /// lines are good again, every packet comes.
     #[test]
     fn bad_lines_are_borne(seed: u64, loss in 0u32..40, copies in 0u32..30, changes in 0u32..20) {
         let mut world = World::new(&[1, 2]);

@@ -1,4 +1,4 @@
-//! One end of a bond under the keys of its sessions.
+//! One end of a bond, and the keys of its session.
 
 use super::drops::{Drops, Reason};
 use super::notice::Notice;
@@ -15,23 +15,23 @@ use ropewalk_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-/// Of the first octet: the upper half of what is the session's own, and of what is the bond's.
+/// Upper half of the first octet of the session's own messages. The bond's messages have 1 there.
 const SESSION: u8 = 0;
-/// Of the first octet's lower half: a packet behind its header.
+/// Lower half of the first octet of a bond's message that is a header and a packet.
 const DATA: u8 = 0;
-/// A session's own message: it ends.
+/// A message of the session: it ends.
 const CLOSE: u8 = 1;
-/// A datagram as long as its path may carry.
+/// A message of the session: a probe of the path's MTU.
 const PROBE: u8 = 2;
-/// One came.
+/// A message of the session: the answer to a probe.
 const PROBE_ANSWER: u8 = 3;
-/// Octets of a probe and its answer that say something.
+/// Octets of a probe and of its answer without padding.
 const PROBE_SAYS: usize = 6;
-/// Answers that wait for being sent.
+/// The most answers that wait to be sent.
 const ANSWERS: usize = 16;
 /// Octets of UDP's header.
 const UDP: usize = 8;
-/// Octets of a train's packet that say something.
+/// Octets of a train's packet without padding.
 const TRAIN_SAYS: usize = 12;
 
 /// Where datagrams of a path go: by which of the driver's sockets, and to whom.
@@ -55,11 +55,11 @@ pub(super) enum Ending {
 /// How packets of the inside are treated.
 #[derive(Clone, Debug)]
 pub struct Inside {
-    /// By code point.
+    /// The class of each code point.
     pub classes: [Class; 64],
-    /// Names flows.
+    /// The hash that names flows.
     pub hasher: FlowHasher,
-    /// The longest packet, if all paths carry what they should.
+    /// The longest packet in octets, if all paths carry what is configured.
     pub mtu: u16,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Tunnel {
     lengths: Vec<Length>,
     answers: VecDeque<(PathId, u16)>,
     probes: VecDeque<(PathId, Probe)>,
-    /// Packets for the inside that are not the other end's: that something is too long.
+    /// Packets of this end for the inside: ICMP messages that a packet was too long.
     back: VecDeque<Packet>,
     /// When something authentic came last.
     pub(super) heard_at: Instant,
@@ -115,29 +115,29 @@ pub struct PathStatus {
     pub name: String,
     /// `up`, `suspected` or `down`.
     pub state: &'static str,
-    /// The other end.
+    /// The other end's address. `None`: it is not known yet.
     pub remote: Option<SocketAddr>,
-    /// Data sent.
+    /// Data packets sent.
     pub sent_packets: u64,
     /// Their octets.
     pub sent_bytes: u64,
-    /// Data received.
+    /// Data packets received.
     pub received_packets: u64,
     /// Their octets.
     pub received_bytes: u64,
-    /// Sent by the other end and lost.
+    /// Packets that the other end sent and that were lost.
     pub lost_received: u64,
-    /// Sent by this end and lost, as the other says.
+    /// Packets that this end sent and that were lost, as the other end reports.
     pub lost_sent: u64,
-    /// Lost and sent again.
+    /// Packets that were lost and sent again.
     pub repaired: u64,
     /// The scheduler's weight.
     pub weight: u32,
     /// Smoothed round-trip time in ms.
     pub rtt_ms: Option<f64>,
-    /// What a packet waits in queues on the way, in ms.
+    /// How long a packet waits in queues on the way, in ms.
     pub queueing_ms: f64,
-    /// What the path carries, in Mbit/s.
+    /// Delivery rate, in Mbit/s.
     pub rate_mbps: f64,
     /// In-flight bound: octets that may be on their way, with all headers; `None`: any number.
     pub in_flight_bound: Option<u32>,
@@ -154,11 +154,11 @@ pub struct PathStatus {
 pub struct TunnelStatus {
     /// Its paths.
     pub paths: Vec<PathStatus>,
-    /// Packets of the inside that came for it.
+    /// Packets that came from the inside.
     pub offered: u64,
     /// Their octets.
     pub offered_bytes: u64,
-    /// Packets that came out of it here.
+    /// Packets that came out of the bond at this end.
     pub delivered: u64,
     /// Octets of those that were handed to the inside.
     pub delivered_bytes: u64,
@@ -166,30 +166,30 @@ pub struct TunnelStatus {
     pub dropped_waiting: u64,
     /// Packets held back for order.
     pub held_back: u32,
-    /// The most that were.
+    /// The most packets held back at once.
     pub held_back_most: u32,
     /// Mean time that a packet was held back, in ms.
     pub held_back_ms: f64,
-    /// The longest, in ms.
+    /// The longest time that a packet was held back, in ms.
     pub held_back_most_ms: f64,
-    /// Copies that came.
+    /// Second and further copies that came.
     pub duplicates: u64,
     /// Packets that came too late.
     pub late: u64,
-    /// Packets no longer waited for.
+    /// Missing packets that were given up.
     pub given_up: u64,
     /// Seconds since the bond began.
     pub age_s: f64,
-    /// Seconds since something came.
+    /// Seconds since the last authentic datagram.
     pub silent_s: f64,
-    /// The longest inner packet that goes by every path.
+    /// The longest inner packet that fits through every path, in octets.
     pub inner_mtu: u16,
     /// Octets that a packet costs on a path beside its own.
     pub overhead: u32,
 }
 
 impl Tunnel {
-    /// Of paths that carry at most these octets.
+    /// A tunnel over paths that carry IP packets of at most these lengths, in octets.
     pub(super) fn new(
         config: Config,
         lengths: impl IntoIterator<Item = u16>,
@@ -222,7 +222,7 @@ impl Tunnel {
         (0..).zip(&self.names).map(|(place, name)| (name.clone(), self.endpoint.quota(PathId(place))))
     }
 
-    /// Goes on from what tunnels before have spent.
+    /// Counts on from what earlier tunnels have spent of quotas.
     pub(super) fn resume(&mut self, spent: &BTreeMap<String, Quota>) {
         for (place, name) in (0..).zip(&self.names) {
             if let Some(before) = spent.get(name) {
@@ -246,7 +246,7 @@ impl Tunnel {
         &self.transport
     }
 
-    /// Both names by which the other end may call it.
+    /// This end's names of the session in use and of the one before.
     pub(super) fn locals(&self) -> impl Iterator<Item = u32> + use<> {
         [Some(self.transport.local), self.last.as_ref().map(|last| last.local)].into_iter().flatten()
     }
@@ -270,7 +270,7 @@ impl Tunnel {
         self.endpoint.handle_packet(now, Packet::new(octets), flow);
     }
 
-    /// A packet that no path may carry: its sender is told how long it may be.
+    /// Drops a packet that does not fit through every path. Its sender is told how long it may be.
     fn refuse(&mut self, octets: &[u8]) {
         self.drops.count(Reason::TooLong);
         self.back.extend(too_long(octets, self.inner_mtu()).as_deref().map(Packet::new));
@@ -285,17 +285,18 @@ impl Tunnel {
         paths.map(inner).min().unwrap_or(u16::MAX)
     }
 
-    /// The longest inner packet that goes by every path.
+    /// The longest inner packet that fits through every path, in octets.
     pub(super) fn inner_mtu(&self) -> u16 {
         self.inner_of(|length| length.search.limit())
     }
 
-    /// The longest that goes, and comes, by every path.
+    /// The longest inner packet that fits through every path in both directions.
     fn inner_mtu_of_both(&self) -> u16 {
         self.inner_of(|length| length.search.limit().min(length.peers))
     }
 
-    /// A sealed datagram of one of its sessions. What the other end says of the session itself.
+    /// Opens a sealed datagram of one of its sessions. Returns how the session ends, if the other
+    /// end ends it.
     pub(super) fn handle_sealed(
         &mut self,
         now: Instant,
@@ -323,7 +324,7 @@ impl Tunnel {
         }
     }
 
-    /// What a datagram held.
+    /// Handles what a datagram held. Returns the same as [`Self::handle_sealed`].
     pub(super) fn handle_opened(&mut self, now: Instant, opened: &Opened<'_>, way: Way) -> Option<Ending> {
         self.heard_at = now;
         if opened.is_newest {
@@ -352,7 +353,7 @@ impl Tunnel {
         self.endpoint.handle_datagram(now, path, datagram).map_err(Reason::from)
     }
 
-    /// What the other end says of the session itself.
+    /// Handles a message of the session itself. Returns how the session ends, if it does.
     fn hear(&mut self, now: Instant, path: PathId, plain: &[u8]) -> Option<Ending> {
         let length = self.lengths.get_mut(path.index());
         match (plain, length) {
@@ -442,12 +443,12 @@ impl Tunnel {
         self.seal_own(path, &[PROBE, 0, n0, n1, l0, l1], len, out)
     }
 
-    /// What paths carry is probed when it is time.
+    /// Queues the probes that are due.
     fn probe(&mut self, now: Instant) {
         for (place, length) in self.lengths.iter_mut().enumerate() {
             let path = PathId(place as u8);
             if self.ways[place].is_some() && now >= length.search.due() {
-                // A path that may carry nothing more is left alone, as one that is down.
+                // A path with a spent quota is not probed, as one that is not up.
                 let may_carry = !self.endpoint.quota(path).is_spent();
                 let is_up = may_carry && self.endpoint.path(path).state == PathState::Up;
                 if is_up {
@@ -478,7 +479,7 @@ impl Tunnel {
         Some(packet)
     }
 
-    /// The next one that is this end's own.
+    /// The next packet for the inside that is this end's own: an ICMP message.
     pub(super) fn poll_back(&mut self) -> Option<Packet> {
         self.back.pop_front()
     }
@@ -558,7 +559,7 @@ impl Tunnel {
     }
 }
 
-/// Octets of the headers outside of what is sealed.
+/// Octets of the IP and UDP headers of a datagram to this address.
 pub(super) const fn outer(to: SocketAddr) -> usize {
     UDP + if to.is_ipv4() { 20 } else { 40 }
 }
@@ -567,7 +568,8 @@ fn field(plain: &[u8], at: usize) -> u16 {
     plain.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |chunk| u16::from_be_bytes(*chunk))
 }
 
-/// A train's packets stand for full ones. Sealed they are longer, so they are cut to what they stand for, or to what the path carries.
+/// Writes a message of the bond behind what `out` holds. A train's packets stand for full packets.
+/// Sealing makes them longer, so they are cut to the length that they stand for, or to `most`.
 fn write(datagram: &Datagram<Packet>, to: SocketAddr, most: u16, out: &mut Vec<u8>) {
     match datagram {
         Datagram::Data(header, packet) => {
@@ -586,7 +588,7 @@ fn write(datagram: &Datagram<Packet>, to: SocketAddr, most: u16, out: &mut Vec<u
     }
 }
 
-/// What was sealed, if the bond knows it. Never panics.
+/// Reads a message of the bond. `None`: it is not understood. Never panics.
 fn read(plain: &[u8]) -> Option<Datagram<Packet>> {
     if plain.first()? & 0xf == DATA {
         let header = DataHeader::decode(plain).ok()?;
@@ -594,7 +596,7 @@ fn read(plain: &[u8]) -> Option<Datagram<Packet>> {
     }
     match Control::decode(plain) {
         Ok(control) => Some(Datagram::Control(control)),
-        // A train's packet that was cut.
+        // A train's packet may have been cut, so it is filled up with zeros.
         Err(_) if plain.len() >= TRAIN_SAYS => {
             let mut full = [0; 1500];
             let len = plain.len().min(full.len());

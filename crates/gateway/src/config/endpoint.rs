@@ -1,4 +1,5 @@
-//! Where a hub is: an address with its port, or a name with one that is looked up when the gateway starts.
+//! Where a hub is: an address and a port, or a name and a port. A name is looked up when the
+//! gateway starts.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -10,13 +11,13 @@ use std::str::FromStr;
 const EXPECTED: &str =
     "expected an address or a name, and a port, as \"203.0.113.5:4500\" or \"hub.example.org:4500\"";
 
-/// An address, or a name that stands for some; either with a port.
+/// An address and a port, or a name and a port.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Endpoint {
-    /// As it is.
+    /// An address and a port.
     Address(SocketAddr),
-    /// Name and port, as they were written.
+    /// A name and a port, as they were written.
     Name(String),
 }
 
@@ -41,7 +42,8 @@ impl TryFrom<String> for Endpoint {
     }
 }
 
-/// A name of hosts (RFC 1123 §2.1). One that ends with a number is a mistyped address.
+/// Is it a host name (RFC 1123 §2.1)? Underscores are allowed, too. A name that ends with a number
+/// is refused, since it is a mistyped address.
 fn is_name(text: &str) -> bool {
     let labels = text.strip_suffix('.').unwrap_or(text).split('.').collect::<Vec<_>>();
     let is_label = |label: &&str| {
@@ -60,7 +62,8 @@ pub type Names = BTreeMap<String, Vec<SocketAddr>>;
 /// How a name with its port is looked up.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> io::Result<Vec<SocketAddr>>;
 
-/// Asks the system, which may ask the network. It may take as long as the system waits for an answer.
+/// Asks the system's resolver, which may ask the network. It blocks until the system has an answer
+/// or gives up.
 ///
 /// # Errors
 /// The name is unknown, or nobody answered.
@@ -87,7 +90,8 @@ impl<'a> Directory<'a> {
         Self { lookup, found: Names::new() }
     }
 
-    /// The address of an endpoint that can be reached from `own`: the first of a name's in the system's order.
+    /// The address of an endpoint that can be reached from `own`. Of a name's addresses it is the
+    /// first of the right family, in the system's order.
     pub(super) fn address(&mut self, endpoint: &Endpoint, own: Option<IpAddr>) -> Result<SocketAddr, String> {
         let name = match endpoint {
             Endpoint::Address(address) => return Ok(*address),

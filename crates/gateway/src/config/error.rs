@@ -5,12 +5,12 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Something in a configuration that cannot be.
+/// A mistake in a configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
     /// The file.
     pub path: PathBuf,
-    /// Line and column, from 1; `None`: it is about all of it.
+    /// Line and column, from 1. `None`: it concerns the whole file.
     pub at: Option<(usize, usize)>,
     /// The key.
     pub key: Option<String>,
@@ -65,7 +65,7 @@ impl Place<'_> {
         Mistake { path: self.path.to_owned(), at: None, key: Some(key.to_owned()), expected: expected.into() }
     }
 
-    /// What is no TOML, or not what the schema says.
+    /// A mistake that the parser found: no TOML, or not what the schema says.
     pub(super) fn toml(&self, error: &toml::de::Error) -> Mistake {
         let expected = match error.message().strip_prefix("expected ") {
             Some(expected) => expected.to_owned(),

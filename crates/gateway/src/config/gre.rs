@@ -14,7 +14,7 @@ use toml::Spanned;
 
 /// The least that a tunnel has to carry: IPv6 needs it (RFC 8200 §5).
 const LEAST_MTU: u16 = 1280;
-/// Packets that wait for order at the most, if nothing is said: 50 ms of 200 Mbit/s.
+/// Default of `buffer`, in packets: about 50 ms at 200 Mbit/s.
 const MOST: usize = 1000;
 const TIMER: Duration = Duration::from_millis(50);
 /// Greatest weight.
@@ -69,25 +69,25 @@ pub struct GrePath {
     pub remote: IpAddr,
 }
 
-/// A tunnel of GRE.
+/// The configuration of a GRE tunnel.
 #[derive(Clone, Debug)]
 pub struct GreConfig {
-    /// The inside.
+    /// The TUN interface of the inside.
     pub tun: Tun,
-    /// What its packets say, and how they take their paths.
+    /// Its key, the weights of its paths, and how it restores order.
     pub bond: BondConfig,
     /// The paths, in the order of the bond's weights.
     pub paths: Vec<GrePath>,
-    /// The mark of the tunnel's own packets, and its table of routes.
+    /// The mark of the tunnel's own packets, and the number of its routing table.
     pub mark: u32,
-    /// Whom root becomes when all is there.
+    /// The user that root becomes when everything is set up.
     pub user: String,
-    /// Are system calls filtered when all is there?
+    /// Are system calls filtered when everything is set up?
     pub seccomp: bool,
 }
 
 impl GreConfig {
-    /// From a file.
+    /// Reads a file.
     ///
     /// # Errors
     /// [`Mistake`]: file, line, column, key and what is expected there.
@@ -96,7 +96,7 @@ impl GreConfig {
         Self::parse(path, &text)
     }
 
-    /// From the text of a file.
+    /// As [`Self::read`], from the text of the file.
     ///
     /// # Errors
     /// [`Mistake`]

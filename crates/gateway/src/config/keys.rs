@@ -1,4 +1,5 @@
-//! The keys of a bond, as `ropewalk-bonding` declares them: a file of the gateway takes the same ones as a scenario.
+//! The keys of a bond, as `ropewalk-bonding` declares them. So a file of the gateway takes the same
+//! keys as a scenario.
 
 use ropewalk_bonding::{
     Config, CostFirstConfig, DecrementPace, FlowAwareConfig, KeepaliveConfig, LossUnit, Order, PathConfig,
@@ -133,14 +134,14 @@ macro_rules! table {
         }
 
         impl $name {
-            /// Sets what the file says.
+            /// Sets the keys that the file has.
             pub(super) fn set(&self, config: &mut $config) {
                 $(if let Some(form) = &self.$key {
                     config.$key = Form::<$type>::value(form.get_ref());
                 })*
             }
 
-            /// Where the file says a key.
+            /// The place of a key in the file.
             pub(super) fn span(&self, key: &str) -> Option<Range<usize>> {
                 $(if key == stringify!($key) {
                     return self.$key.as_ref().map(Spanned::span);
@@ -248,7 +249,7 @@ pub(super) enum SchedulerName {
 macro_rules! scheduler_keys {
     ($($keys:tt)*) => {
         table! {
-            /// The keys of all schedulers: those that are not the kind's are refused.
+            /// The keys of all schedulers. Those that the kind does not have are refused.
             WeightedTable of WrrConfig {
                 kind: SchedulerName,
                 queue_target: Option<Spanned<Time>>,
@@ -298,7 +299,7 @@ impl<'de> Deserialize<'de> for SchedulerTable {
 pub(super) type Foreign = (&'static str, Range<usize>);
 
 impl SchedulerTable {
-    /// What it says.
+    /// The scheduler that it describes.
     ///
     /// # Errors
     /// A key that another kind has.
@@ -334,7 +335,7 @@ impl SchedulerTable {
         foreign.map_or(Ok(scheduler), Err)
     }
 
-    /// Where the file says a key.
+    /// The place of a key in the file.
     pub(super) fn place(&self, key: &str) -> Option<Range<usize>> {
         let keys = self.keys.as_ref()?;
         match key {

@@ -47,7 +47,7 @@ fn parse(text: &str) -> Result<Config, Mistake> {
     Config::parse(&folder.path().join("site.toml"), &text, [0, 0], &two_addresses)
 }
 
-/// What every name stands for here but `nobody`.
+/// The addresses of every name. Only names that begin with `nobody` have none.
 fn two_addresses(name: &str) -> std::io::Result<Vec<SocketAddr>> {
     if name.starts_with("nobody") {
         return Err(std::io::Error::other("nobody answers"));
@@ -143,7 +143,7 @@ fn a_hub_needs_sites_and_an_address() {
     assert!(mistake(&format!("{hub}{site}{site}")).contains("no other site has"));
 }
 
-/// Every key that a simulated bond has.
+/// Keys of a bond, as a scenario has them.
 const WEIGHTED: &str = r#"[bond]
 scheduler = { kind = "weighted-round-robin", gain = 0.7, decrement_delay = "1 s", decrement_pace = "each-delay", loss_unit = "bytes", arithmetic = "fractional", turns = "consecutive" }
 order = "global"

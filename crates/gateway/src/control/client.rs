@@ -1,4 +1,4 @@
-//! Asks a gateway over its Unix socket: HTTP/1.0, one question each.
+//! Asks a gateway over its Unix socket, by HTTP/1.0 with one request for each connection.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_secs(6);
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody is there.
+    /// The socket does not answer.
     #[error("{path}: {source}: is a gateway running? `--control` names its socket")]
     Socket {
         /// The socket.
@@ -19,12 +19,12 @@ pub enum ClientError {
         /// Why.
         source: io::Error,
     },
-    /// It refuses.
+    /// The gateway refuses.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Asks, and gives the body of the answer.
+/// Sends one request, and returns the body of the answer.
 ///
 /// # Errors
 /// [`ClientError`]

@@ -1,4 +1,5 @@
-//! Answers HTTP: on the Unix socket all, on an address of the network only what changes nothing.
+//! Answers HTTP. The Unix socket takes all requests, a network address only those that change
+//! nothing.
 
 use super::metrics;
 use crate::driver::{PathChange, Report, Request, Start};
@@ -20,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The longest change that is read.
 const LONGEST: u64 = 4096;
 
-/// What may be asked where.
+/// What may be asked on a socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum May {
     Look,
@@ -41,7 +42,7 @@ fn text(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Answer {
         ))
 }
 
-/// A socket on which nobody is answered yet.
+/// A socket that listens. Requests are answered by [`Listener::serve`].
 pub struct Listener {
     socket: Socket,
     may: May,
@@ -53,7 +54,7 @@ enum Socket {
 }
 
 impl Listener {
-    /// On a Unix socket, which its owner alone may use.
+    /// Listens on a Unix socket that only its owner may use.
     ///
     /// # Errors
     /// It cannot be made.
@@ -61,7 +62,7 @@ impl Listener {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        // A killed process has left it.
+        // A killed process may have left it.
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -71,18 +72,18 @@ impl Listener {
         Ok(Self { socket: Socket::Unix(socket), may: May::Change })
     }
 
-    /// On an address of the network.
+    /// Listens on a network address.
     ///
     /// # Errors
-    /// It cannot be had.
+    /// The address cannot be bound.
     pub fn tcp(address: SocketAddr) -> io::Result<Self> {
         Ok(Self { socket: Socket::Tcp(TcpListener::bind(address)?), may: May::Look })
     }
 
-    /// Answers from now on, on threads of its own that may do nothing else.
+    /// Answers requests, on threads of its own that have no capabilities.
     ///
     /// # Errors
-    /// There is no thread.
+    /// No thread can be started.
     pub fn serve(self, start: Start) -> io::Result<()> {
         let serve = move || {
             if let Err(error) = self.answer_all(&start) {
@@ -92,7 +93,7 @@ impl Listener {
         thread::Builder::new().name("control".into()).spawn(serve).map(drop)
     }
 
-    /// The server's own threads begin after this one has given up what it might do.
+    /// Gives up capabilities before the server's own threads begin, so that they have none.
     fn answer_all(self, start: &Start) -> io::Result<()> {
         give_up_all().map_err(io::Error::other)?;
         let server = match self.socket {
@@ -101,14 +102,14 @@ impl Listener {
         };
         for mut request in server.map_err(io::Error::other)?.incoming_requests() {
             let answer = answer(start, self.may, &mut request);
-            // Who has gone does not miss the answer.
+            // A client that has gone needs no answer.
             let _ = request.respond(answer);
         }
         Ok(())
     }
 }
 
-/// This thread needs no capability.
+/// Gives up all capabilities of this thread.
 fn give_up_all() -> Result<(), caps::errors::CapsError> {
     caps::clear(None, caps::CapSet::Effective)?;
     caps::clear(None, caps::CapSet::Permitted)

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Namespaces for a hub and a site. They go with this value.
+/// Namespaces for a hub and a site. They are removed when this value is dropped.
 pub struct Bare {
     name: String,
 }
@@ -18,7 +18,8 @@ fn ip(arguments: &str) -> io::Result<()> {
 }
 
 impl Bare {
-    /// With these lines, of addresses 192.0.NUMBER.1 at the hub and 192.0.NUMBER.2 at the site.
+    /// Makes both, with these lines between them. The lines are numbered from 1 and have the
+    /// addresses 192.0.NUMBER.1 at the hub and 192.0.NUMBER.2 at the site.
     ///
     /// # Errors
     /// It needs root and `ip`.

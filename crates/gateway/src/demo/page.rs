@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Hands connections on to the site of the scene at the moment.
+/// Passes connections on to the site of the current scene.
 #[derive(Clone)]
 pub struct Page {
     namespace: Arc<Mutex<Option<PathBuf>>>,
@@ -16,7 +16,7 @@ pub struct Page {
 
 fn join(from: TcpStream, to: TcpStream) {
     let copy = |mut from: TcpStream, mut to: TcpStream| {
-        // An end that has gone ends the other.
+        // When one end closes, the other is closed, too.
         let _ = io::copy(&mut from, &mut to);
         let _ = to.shutdown(Shutdown::Write);
     };
@@ -27,10 +27,10 @@ fn join(from: TcpStream, to: TcpStream) {
 }
 
 impl Page {
-    /// On a free port of this machine.
+    /// Opens the page on a free port of this machine.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no free port.
     pub fn open() -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let page = Self { namespace: Arc::default(), address: listener.local_addr()? };
@@ -46,7 +46,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Shows this namespace's from now on.
+    /// Shows the page of the site in this namespace.
     pub fn show(&self, namespace: PathBuf) {
         if let Ok(mut known) = self.namespace.lock() {
             *known = Some(namespace);

@@ -1,4 +1,4 @@
-//! Links, namespaces and both daemons. All of it goes with the value.
+//! Links, namespaces and both daemons. All are removed when the scene is dropped.
 
 use super::Bare;
 use crate::control::call;
@@ -14,9 +14,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What has to be there has so long.
+/// How long to wait for what has to be there.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Where the site shows itself, in its namespace.
+/// The port of the site's status page, in its namespace.
 pub(super) const PORT: u16 = 9464;
 const LINKS: &str = "ropewalk-links";
 const GATEWAY: &str = "ropewalk-gateway";
@@ -24,16 +24,17 @@ const GATEWAY: &str = "ropewalk-gateway";
 /// What a scene is made of.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Of both ends.
+    /// The scheduler of both ends.
     pub scheduler: String,
-    /// Keys of the lines `dsl` and `lte`, as in a scenario's `[links.NAME]`. `None`: as fast as the machine.
+    /// Keys of the lines `dsl` and `lte`, as in a scenario's `[links.NAME]`. `None`: lines as fast
+    /// as the machine.
     pub lines: Option<[String; 2]>,
     /// Further tables of both configurations.
     pub tables: String,
 }
 
 impl Plan {
-    /// Lines of 64 Mbit/s and 13 ms, and of 60 Mbit/s and 35 ms.
+    /// A plan with lines of 64 Mbit/s and 13 ms, and of 60 Mbit/s and 35 ms.
     pub fn new(scheduler: &str) -> Self {
         let line = |rate: u32, delay: u32| format!("rate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\n");
         Self {
@@ -43,7 +44,7 @@ impl Plan {
         }
     }
 
-    /// Lines as fast as the machine.
+    /// A plan with lines as fast as the machine.
     pub fn bare(scheduler: &str) -> Self {
         Self { lines: None, ..Self::new(scheduler) }
     }
@@ -59,13 +60,14 @@ fn scenario(lines: &[String; 2]) -> String {
     )
 }
 
-/// A process that ends with this value: it is asked to, and waited for.
+/// A process. When this value is dropped it is told to end, and waited for.
 struct Process(Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
-        // One that has ended already cannot be asked; its number is still its own until it is waited for.
+        // This fails if the process has ended. Its number is not given to another before it is
+        // waited for.
         let _ = kill(Pid::from_raw(self.0.id() as i32), Signal::SIGTERM);
         let _ = self.0.wait();
     }
@@ -81,7 +83,8 @@ impl Lines {
     fn new(plan: &Plan, folder: &Path) -> io::Result<Self> {
         let Some(lines) = &plan.lines else { return Bare::new(&["dsl", "lte"]).map(Self::Bare) };
         fs::write(folder.join("links.toml"), scenario(lines))?;
-        // A group of its own: Ctrl-C ends this process, and then the links see the end of their input and take all down.
+        // A process group of its own: Ctrl-C ends this process alone. Then the links see the end of
+        // their input, and remove everything.
         let links = Command::new(program(LINKS))
             .arg(folder.join("links.toml"))
             .process_group(0)
@@ -102,7 +105,7 @@ impl Lines {
     }
 }
 
-/// A hub and a site at work. The fields go in this order: the daemons before the lines.
+/// A hub and a site at work. Fields are dropped in this order: the daemons before the lines.
 pub struct Scene {
     daemons: [Process; 2],
     began_at: Instant,
@@ -116,17 +119,17 @@ impl Drop for Scene {
     }
 }
 
-/// A program beside this one, else by the search path.
+/// The path of a program: beside this one, or else found by the search path.
 pub fn program(name: &str) -> PathBuf {
     let own = std::env::current_exe().ok();
     let beside = own.and_then(|own| own.parent().map(|folder| folder.join(name)));
     beside.filter(|path| path.exists()).unwrap_or_else(|| PathBuf::from(name))
 }
 
-/// Works in a namespace, on a thread of its own. Processes that it starts stay there.
+/// Does `work` in a namespace, on a thread of its own. Processes that it starts stay there.
 ///
 /// # Errors
-/// There is no such namespace; what the work gives.
+/// There is no such namespace, or `work` fails.
 pub fn inside<R: Send>(path: &Path, work: impl FnOnce() -> io::Result<R> + Send) -> io::Result<R> {
     let file = File::open(path)?;
     let enter = || {
@@ -159,10 +162,10 @@ fn address(lines: &Lines, host: &str, interface: &str) -> Option<String> {
 }
 
 impl Scene {
-    /// Both daemons, beginning.
+    /// Makes the lines and starts both daemons.
     ///
     /// # Errors
-    /// Namespaces, links or daemons cannot be had.
+    /// Namespaces, links or daemons cannot be made.
     pub fn new(plan: &Plan) -> io::Result<Self> {
         let folder = std::env::temp_dir().join(format!("ropewalk-demo-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
@@ -186,7 +189,7 @@ impl Scene {
         self.began_at
     }
 
-    /// Until there is a session.
+    /// Waits until there is a session.
     ///
     /// # Errors
     /// There is none in time.
@@ -194,7 +197,7 @@ impl Scene {
         until("a session", || self.sent().ok()).map(drop)
     }
 
-    /// Until there is a session whose paths are known.
+    /// Waits until there is a session, and then for the paths' rates to be found.
     ///
     /// # Errors
     /// There is none in time.
@@ -204,7 +207,7 @@ impl Scene {
         Ok(())
     }
 
-    /// What an end says of itself.
+    /// The status of an end, as JSON.
     ///
     /// # Errors
     /// It does not answer.
@@ -224,10 +227,10 @@ impl Scene {
         sent(0).zip(sent(1)).map(|(dsl, lte)| [dsl, lte]).ok_or_else(|| io::Error::other("no session"))
     }
 
-    /// Works at the hub or at the site.
+    /// Does `work` in the namespace of the hub or of the site.
     ///
     /// # Errors
-    /// What the work gives.
+    /// There is no such namespace, or `work` fails.
     pub fn at<R: Send>(&self, host: &str, work: impl FnOnce() -> io::Result<R> + Send) -> io::Result<R> {
         inside(&self.lines.namespace(host), work)
     }

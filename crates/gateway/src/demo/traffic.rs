@@ -1,4 +1,4 @@
-//! What is sent through the tunnel, and what of it comes.
+//! Traffic through the tunnel, and how much of it arrives.
 
 use super::scene::Scene;
 use std::io::{self, Read, Write};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 /// The hub's inner address.
 pub const HUB: [u8; 4] = [10, 9, 0, 1];
-/// The site's.
+/// The site's inner address.
 pub const SITE: [u8; 4] = [10, 9, 0, 2];
 /// Octets of the headers of IPv4 and UDP.
 const HEADERS: usize = 28;
-/// The first second is left out: the lines' rates are being found.
+/// The time at the beginning that is left out, while the lines' rates are found.
 const FIRST: Duration = Duration::from_secs(1);
-/// What is still on its way has so long.
+/// How long to wait for what is still on its way.
 const TAIL: Duration = Duration::from_secs(2);
 
 /// Datagrams at a constant rate, from the site to the hub.
@@ -29,7 +29,7 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// So many Mbit/s in packets of 1400 octets.
+    /// `mbps` Mbit/s in packets of 1400 octets.
     pub const fn mbps(mbps: u32) -> Self {
         Self { per_second: mbps * 1_000_000 / (1400 * 8), len: 1400, port: 7000 }
     }
@@ -53,7 +53,7 @@ pub struct UdpResult {
     pub sent: u64,
     /// What came of these, in the order of arrival.
     pub came: Vec<Came>,
-    /// For so long they were sent.
+    /// How long these datagrams were sent.
     pub duration: Duration,
     len: usize,
 }
@@ -70,22 +70,22 @@ impl UdpResult {
         numbers.len() as u64
     }
 
-    /// Mbit/s that came.
+    /// Mbit/s that came, each datagram counted once.
     pub fn mbps(&self) -> f64 {
         self.distinct() as f64 * self.len as f64 * 8e-6 / self.duration.as_secs_f64()
     }
 
-    /// Never came.
+    /// Datagrams that never came.
     pub fn lost(&self) -> u64 {
         self.sent - self.distinct()
     }
 
-    /// Never came, in per cent.
+    /// Datagrams that never came, in per cent of those sent.
     pub fn lost_percent(&self) -> f64 {
         percent(self.lost(), self.sent)
     }
 
-    /// Came after a later one, in per cent.
+    /// Datagrams that came after a later one, in per cent of those sent.
     pub fn late_percent(&self) -> f64 {
         let mut highest = 0;
         let is_late = |came: &&Came| {
@@ -96,12 +96,12 @@ impl UdpResult {
         percent(self.came.iter().filter(is_late).count() as u64, self.sent)
     }
 
-    /// Came twice.
+    /// Copies that came beside the first.
     pub fn twice(&self) -> u64 {
         self.came.len() as u64 - self.distinct()
     }
 
-    /// The one-way delay that this share of them had at the most.
+    /// The one-way delay that a share (0 to 1) of the datagrams that came does not exceed.
     pub fn delay(&self, share: f64) -> Duration {
         let mut delays = self.came.iter().map(|came| came.at.saturating_sub(came.sent)).collect::<Vec<_>>();
         delays.sort_unstable();
@@ -110,7 +110,7 @@ impl UdpResult {
     }
 }
 
-/// Sends datagrams for so long after a first second.
+/// Sends datagrams for `duration`, after a first second that is not counted.
 ///
 /// # Errors
 /// There is no tunnel.
@@ -127,7 +127,7 @@ pub fn datagrams(scene: &Scene, udp: Udp, duration: Duration) -> io::Result<UdpR
     Ok(UdpResult { sent: sent - first, came, duration, len: udp.len })
 }
 
-/// How many were sent, and how many of these in the first second.
+/// Returns how many were sent, and how many of these in the first second.
 fn send(sender: &UdpSocket, hub: SocketAddr, udp: Udp, began: Instant, duration: Duration) -> (u64, u64) {
     let (mut number, mut first, mut octets) = (0u64, 0, vec![0; udp.len - HEADERS]);
     while began.elapsed() < duration + FIRST {
@@ -138,7 +138,7 @@ fn send(sender: &UdpSocket, hub: SocketAddr, udp: Udp, began: Instant, duration:
         let now = began.elapsed();
         octets[..8].copy_from_slice(&number.to_be_bytes());
         octets[8..16].copy_from_slice(&(now.as_nanos() as u64).to_be_bytes());
-        // What the interface does not take is lost, as what the tunnel drops.
+        // What the interface does not take counts as lost, as what the tunnel drops does.
         let _ = sender.send_to(&octets, hub);
         number += 1;
         if now < FIRST {
@@ -159,7 +159,7 @@ fn receive(socket: &UdpSocket, began: Instant) -> Vec<Came> {
     all
 }
 
-/// What one TCP flow carries after its first second, in Mbit/s in each second.
+/// What one TCP flow carries in each second after its first one, in Mbit/s.
 ///
 /// # Errors
 /// There is no tunnel.

@@ -1,22 +1,23 @@
-//! The real time, by the clock that nobody sets and that goes on while the machine sleeps.
+//! Real time, by a clock that cannot be set and that goes on while the machine sleeps.
 
 use ropewalk_units::{Duration, Instant};
 use rustix::event::Timespec;
 use rustix::time::{ClockId, clock_gettime};
 
-/// The time.
+/// The time since the machine booted.
 pub(super) fn now() -> Instant {
     let time = clock_gettime(ClockId::Boottime);
     Instant::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Nanoseconds since 1970 by the clock that people read, which may be set: for what outlives the machine's other clocks.
+/// Nanoseconds since 1970 by the wall clock, which may be set. It is for what outlives the other
+/// clock, which begins anew with each boot.
 pub(super) fn wall_ns() -> u64 {
     let time = clock_gettime(ClockId::Realtime);
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// As system calls want it.
+/// A duration in the form that system calls take.
 pub(super) fn timespec(time: Duration) -> Timespec {
     let nanos = time.as_nanos();
     Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }

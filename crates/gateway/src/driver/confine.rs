@@ -1,4 +1,4 @@
-//! What a process that has all it needs may still do: little.
+//! Takes privileges from the process when everything is set up.
 
 use super::filter::{Seccomp, filter};
 use caps::{CapSet, Capability, CapsHashSet};
@@ -10,26 +10,28 @@ use nix::unistd::{Uid, User, geteuid, setgroups, setresgid, setresuid};
 use std::io;
 use std::path::Path;
 
-/// The newest rules of Landlock that are asked for; a kernel keeps those that it knows.
+/// The newest rules of Landlock that are asked for. A kernel applies those that it knows.
 const RULES: ABI = ABI::V5;
 
-/// What is kept: marks, interfaces and rules want the first; binding a socket to an interface wanted the second before Linux 5.7.
+/// Capabilities that are kept. Marks, interfaces and rules need the first. Binding a socket to an
+/// interface needs the second on Linux before 5.7.
 const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
 
 /// Who a process becomes, and what it keeps.
 #[derive(Clone, Debug)]
 pub(super) struct Confinement<'a> {
-    /// The user whose name is configured.
+    /// The name of the user that root becomes.
     pub(super) user: &'a str,
-    /// Sockets that may have to be opened again have ports that only root may bind.
+    /// Do sockets that may have to be opened again have ports that only root may bind?
     pub(super) has_low_ports: bool,
-    /// What is removed from this folder at the end.
+    /// The folder from which files may be removed at the end.
     pub(super) folder: Option<&'a Path>,
     /// Are system calls filtered?
     pub(super) seccomp: Seccomp,
 }
 
-/// Gives up what is not needed any more. Threads that begin later have no more than this.
+/// Gives up all privileges that are not needed any more. Threads that begin later do not have them
+/// either.
 ///
 /// # Errors
 /// There is no such user, or the kernel refuses.
@@ -57,7 +59,7 @@ pub(super) fn confine(confinement: &Confinement<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing that this process starts could ever have more.
+/// Limits the bounding set, so that no program that this process starts can have more.
 fn bound(kept: &CapsHashSet) -> io::Result<()> {
     let known = caps::read(None, CapSet::Bounding).map_err(io::Error::other)?;
     let dropped = known.difference(kept);
@@ -81,7 +83,8 @@ fn become_user(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// No file is opened any more, no TCP connection begun. Only in `folder` something may be removed.
+/// Forbids opening files, and binding or connecting TCP sockets. Only in `folder` may files be
+/// listed and removed.
 fn lock_files(folder: Option<&Path>) -> io::Result<()> {
     let rules = Ruleset::default()
         .handle_access(AccessFs::from_all(RULES))

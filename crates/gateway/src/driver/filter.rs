@@ -1,6 +1,8 @@
-//! Which system calls a process that has all it needs may still make: a filter of seccomp (`man 2 seccomp`).
+//! A filter of the system calls that the process may make when everything is set up
+//! (`man 2 seccomp`).
 //!
-//! What is not listed fails with EPERM. What only an intruder would call ends the process.
+//! A call that is not listed fails with EPERM. A call that only an intruder would make ends the
+//! process.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod rules {
@@ -8,7 +10,7 @@ mod rules {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter_all_threads};
     use std::io;
 
-    /// What the process needs, sorted by what for.
+    /// The system calls that the process needs, by purpose.
     const NEEDED: &[&[libc::c_long]] = &[
         // Packets.
         &[
@@ -24,7 +26,7 @@ mod rules {
             libc::SYS_sendmsg,
             libc::SYS_sendmmsg,
         ],
-        // Sockets that are had again, netlink, and those of who asks for the status.
+        // Sockets that are opened again, netlink, and connections that ask for the status.
         &[
             libc::SYS_socket,
             libc::SYS_bind,
@@ -42,7 +44,8 @@ mod rules {
             libc::SYS_dup3,
             libc::SYS_close,
         ],
-        // The record, and the socket of `status` that goes at the end. Landlock says what may be opened: nothing.
+        // The record, the file for quotas, and the socket of `status`, which is removed at the end.
+        // Landlock lets no file be opened.
         &[
             libc::SYS_openat,
             libc::SYS_lseek,
@@ -68,7 +71,7 @@ mod rules {
             libc::SYS_mprotect,
             libc::SYS_madvise,
         ],
-        // Threads, and that they give up capabilities.
+        // Threads, and giving up their capabilities.
         &[
             libc::SYS_clone,
             libc::SYS_clone3,
@@ -85,7 +88,7 @@ mod rules {
             libc::SYS_exit,
             libc::SYS_exit_group,
         ],
-        // Signals. A panic that ends the process sends itself one.
+        // Signals. A process that aborts sends one to itself.
         &[
             libc::SYS_rt_sigaction,
             libc::SYS_rt_sigprocmask,
@@ -97,7 +100,8 @@ mod rules {
         &[libc::SYS_poll, libc::SYS_dup2, libc::SYS_unlink],
     ];
 
-    /// What no part of it ever does: programs, other processes, the machine.
+    /// System calls that no part of it makes. They start programs, or concern other processes or
+    /// the machine.
     const HOSTILE: &[libc::c_long] = &[
         libc::SYS_execve,
         libc::SYS_execveat,
@@ -132,7 +136,7 @@ mod rules {
         filter.try_into().map_err(io::Error::other)
     }
 
-    /// From now on, for all threads.
+    /// Filters the system calls of all threads.
     pub(in crate::driver) fn apply() -> io::Result<()> {
         let needed = NEEDED.iter().flat_map(|calls| calls.iter().copied());
         let refused = SeccompAction::Errno(libc::EPERM as u32);
@@ -154,7 +158,7 @@ mod rules {
     }
 }
 
-/// Is there to be a filter?
+/// Are system calls filtered?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seccomp {
     /// Yes, if the kernel has it.
@@ -163,7 +167,7 @@ pub enum Seccomp {
     Off,
 }
 
-/// From now on the process may make few system calls. A kernel that has no filters goes without.
+/// Filters system calls, if that is configured. A kernel without filters is logged.
 pub(super) fn filter(seccomp: Seccomp) {
     match seccomp {
         Seccomp::Off => tracing::info!("system calls are not filtered, as configured"),
@@ -181,10 +185,10 @@ mod tests {
     use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, ExitStatus};
 
-    /// Says to this program, run once more, which forbidden call it makes.
+    /// The environment variable that tells this program, started once more, which call to make.
     const CALL: &str = "ROPEWALK_FORBIDDEN_CALL";
 
-    /// This test, run once more.
+    /// Runs this test once more, in a process that makes this call.
     fn with(call: &str) -> ExitStatus {
         let mut own = Command::new(std::env::current_exe().expect("this program"));
         let test = "driver::filter::tests::what_is_not_needed_fails_or_ends_the_process";

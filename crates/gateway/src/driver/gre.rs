@@ -16,16 +16,17 @@ use std::io::{self, Read as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
-/// IP's number of GRE (RFC 2784 §3).
+/// IP's protocol number of GRE (RFC 2784 §4).
 const GRE: i32 = 47;
 /// The longest IP packet.
 const LONGEST: usize = 65_535;
-/// System calls for packets of one source before the next one is looked at.
+/// System calls for packets of one source before the next source is looked at.
 const BATCH: usize = 32;
 /// Longest time that the loop sleeps.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The kernel gives only what comes from the other end. It writes the outer headers, and fragments nothing.
+/// Opens the raw socket of a path. The kernel gives it only packets from the other end, writes the
+/// outer headers, and fragments nothing.
 fn open(path: &GrePath, mark: u32) -> io::Result<Socket> {
     let local = SocketAddr::new(path.local, 0);
     let socket = Socket::new(Domain::for_address(local), Type::RAW, Some(Protocol::from(GRE)))?;
@@ -50,7 +51,8 @@ fn open(path: &GrePath, mark: u32) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Of what a raw socket gives: IPv4 with its header, IPv6 without (`man 7 raw`, RFC 3542 §3).
+/// What follows the IP header. A raw socket gives IPv4 packets with that header, and IPv6 packets
+/// without it (`man 7 raw`, RFC 3542 §3).
 fn behind_header(octets: &[u8], is_v4: bool) -> &[u8] {
     let len = if is_v4 { octets.first().map_or(0, |first| usize::from(first & 15) * 4) } else { 0 };
     octets.get(len..).unwrap_or_default()
@@ -72,13 +74,14 @@ struct Loop {
     unsent: u64,
 }
 
-/// Runs until a signal ends it.
+/// Runs a GRE tunnel until a signal ends it.
 ///
 /// # Errors
-/// [`Error`]: what cannot be had. What was made is gone then.
+/// [`Error`]: what cannot be opened or made. What was made before is removed then.
 pub fn run_gre(config: &GreConfig) -> Result<(), Error> {
     let signals = ends().map_err(system("signals"))?;
-    // A packet for each system call: what is joined would have to be cut before it is numbered.
+    // One packet for each system call: joined packets would have to be cut before they are
+    // numbered.
     let offload = Offload { tun: false, send: false, receive: false };
     let name = &config.tun.name;
     let inside = Inside::open(&config.tun, config.mark, offload)
@@ -123,7 +126,7 @@ impl Loop {
         }
     }
 
-    /// Waits; what has something to read: the inside, then the paths.
+    /// Waits. Returns what has something to read: the inside, then the paths, then the signals.
     fn wait(&self) -> io::Result<Vec<bool>> {
         let now = now();
         let until = self.bond.poll_timeout().saturating_since(now).min(LONGEST_WAIT);
@@ -141,7 +144,8 @@ impl Loop {
     fn receive_outside(&mut self, place: usize) {
         for _ in 0..BATCH {
             let PathSocket { socket, is_v4 } = &self.sockets[place];
-            // An error tells that something sent before did not arrive, or that there is nothing.
+            // An error tells that something sent before did not arrive, or that there is nothing to
+            // read.
             let Ok(len) = (&*socket).read(&mut self.buffer) else { return };
             // What is dropped is counted in the bond.
             let _ = self.bond.handle_datagram(now(), behind_header(&self.buffer[..len], *is_v4));

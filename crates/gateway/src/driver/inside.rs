@@ -1,4 +1,5 @@
-//! The TUN interface with its addresses and routes. What would outlive the process goes with this value.
+//! The TUN interface with its addresses and routes. Rules would outlive the process, so they are
+//! removed when this value is dropped.
 
 mod joined;
 
@@ -18,7 +19,7 @@ const QUEUE: u32 = 1000;
 const LONGEST: usize = 65_535;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
-/// The inside.
+/// The open TUN interface.
 pub(super) struct Inside {
     device: SyncDevice,
     index: u32,
@@ -55,7 +56,7 @@ fn offloading_device(tun: &Tun) -> io::Result<SyncDevice> {
     builder(tun).with(with_offloads).build_sync()
 }
 
-/// With offloads, if they are wanted and this kernel has them.
+/// Makes the device, with offloads if they are wanted and this kernel has them.
 fn best_device(tun: &Tun, offload: Offload) -> io::Result<SyncDevice> {
     if !offload.tun {
         return builder(tun).build_sync();
@@ -68,7 +69,7 @@ fn best_device(tun: &Tun, offload: Offload) -> io::Result<SyncDevice> {
 }
 
 impl Inside {
-    /// Makes it. What a killed process has left is removed before.
+    /// Makes the interface. What a killed process has left is removed first.
     pub(super) fn open(tun: &Tun, mark: u32, offload: Offload) -> io::Result<Self> {
         let device = best_device(tun, offload)?;
         device.set_nonblocking(true)?;
@@ -100,7 +101,8 @@ impl Inside {
         self.device.as_fd()
     }
 
-    /// Hands on what one system call gives: a packet, or those that the kernel left in one.
+    /// Passes on what one system call gives: one packet, or those that the kernel has joined into
+    /// one.
     pub(super) fn receive(&mut self, mut take: impl FnMut(&mut [u8])) -> io::Result<Read> {
         let read = match &mut self.offload {
             Some((split, _)) => split.receive(&self.device, &mut self.buffer, take),
@@ -114,7 +116,8 @@ impl Inside {
         }
     }
 
-    /// Hands a packet to the kernel, or puts it with those that go together. It may refuse one that it does not understand.
+    /// Hands a packet to the kernel, or adds it to those that are written together. The kernel may
+    /// refuse a packet that it does not understand.
     pub(super) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
         match &mut self.offload {
             Some((_, joined)) => joined.push(&self.device, packet),
@@ -122,12 +125,12 @@ impl Inside {
         }
     }
 
-    /// Hands on what waits.
+    /// Hands the packets that wait to the kernel.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.offload.as_mut().map_or(Ok(()), |(_, joined)| joined.flush(&self.device))
     }
 
-    /// Another longest packet.
+    /// Sets the MTU of the interface, in octets.
     pub(super) fn set_mtu(&mut self, mtu: u16) -> io::Result<()> {
         self.netlink.set_mtu(self.index, u32::from(mtu))
     }

@@ -1,4 +1,5 @@
-//! UDP sockets, each bound to its interface and address. One that cannot be had yet is tried again.
+//! UDP sockets, each bound to its interface and address. One that cannot be opened yet is tried
+//! again.
 
 mod arena;
 mod batch;
@@ -19,9 +20,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 
-/// A socket that is not there is tried again after so long.
+/// A socket that cannot be opened is tried again after this time.
 const RETRY: Duration = Duration::from_secs(1);
-/// What waits for this process before the kernel drops some.
+/// Octets of each buffer of a socket. When it is full the kernel drops datagrams.
 const BUFFER: usize = 4 << 20;
 
 /// One of the outside's sockets.
@@ -56,12 +57,12 @@ pub(super) struct Unsent {
 }
 
 impl Outlet {
-    /// Of a site's path.
+    /// The socket of a site's path.
     pub(super) fn of_line(line: &Line, mark: u32, offload: Offload, now: Instant) -> Self {
         Self::new(line.interface.clone(), line.local, mark, offload, now)
     }
 
-    /// Bound to an address, and an interface if it is given.
+    /// A socket bound to an address, and to an interface if it is given.
     pub(super) fn new(
         interface: Option<String>,
         local: SocketAddr,
@@ -91,7 +92,8 @@ impl Outlet {
         if let Some(interface) = &self.interface {
             socket.bind_device(Some(interface.as_bytes()))?;
         }
-        // Nothing is fragmented, and what the kernel believes of the path is not asked: the path is probed (RFC 8899 §4.2).
+        // Nothing is fragmented, and the kernel's own path MTU is ignored: the path is probed
+        // (RFC 8899 §3).
         if self.local.is_ipv6() {
             socket.set_only_v6(true)?;
             set_ipv6_mtu_discover(&socket, Ipv6PathMtuDiscovery::PROBE)?;
@@ -111,8 +113,8 @@ impl Outlet {
         self.interface.as_deref().and_then(|name| if_nametoindex(name).ok())
     }
 
-    /// Interfaces or addresses have changed: a socket that is missing may be had again, and one whose interface has gone, or is another
-    /// of the same name, is of no use.
+    /// Interfaces or addresses have changed. A missing socket is tried again. A socket is given up
+    /// if its interface has gone, or is another one of the same name.
     pub(super) fn look_again(&mut self, now: Instant) {
         if self.socket.as_ref().is_some_and(|opened| self.interface.is_some() && opened.index != self.index())
         {
@@ -144,7 +146,7 @@ impl Outlet {
         }
     }
 
-    /// What was asked for, and this kernel does not do.
+    /// Logs the offloads that were asked for and that this kernel does not have.
     fn note_refusals(&self, opened: &Opened) {
         let Some(state) = &opened.state else { return };
         let (send, receive) = (state.max_gso_segments() == 1, state.gro_segments() == 1);
@@ -167,7 +169,7 @@ impl Outlet {
         }
     }
 
-    /// When it is tried again, if it is not there.
+    /// When it is tried again, if it is not open.
     pub(super) fn retry_at(&self) -> Instant {
         if self.socket.is_some() { Instant::MAX } else { self.retry_at }
     }
@@ -176,7 +178,7 @@ impl Outlet {
         self.socket.as_ref().map(|opened| &opened.socket)
     }
 
-    /// Hands on what waits, some datagrams at the most; whether there were any.
+    /// Passes on some of the datagrams that wait. Returns whether there were any.
     pub(super) fn receive(
         &mut self,
         now: Instant,
@@ -195,13 +197,13 @@ impl Outlet {
         }
     }
 
-    /// Puts a datagram with those that go together, and sends them if there are many.
+    /// Adds a datagram to the batch. Sends the batch if it is full, or if batches are switched off.
     pub(super) fn push(&mut self, now: Instant, datagram: &[u8], to: SocketAddr) -> Unsent {
         self.batch.push(datagram, to);
         if self.batch.is_full() || !self.offload.send { self.flush(now) } else { Unsent::default() }
     }
 
-    /// Sends what waits.
+    /// Sends the batch.
     pub(super) fn flush(&mut self, now: Instant) -> Unsent {
         if self.batch.is_empty() {
             return Unsent::default();
@@ -221,7 +223,8 @@ impl Outlet {
         unsent
     }
 
-    /// An interface that has gone takes its socket with it. Other errors pass: a full queue, no route for a while, a refusal told by ICMP.
+    /// Gives the socket up if its interface or address has gone. Other errors pass: a full queue,
+    /// no route for a while, a refusal told by ICMP.
     fn judge(&mut self, now: Instant, error: &io::Error) {
         let gone = [Errno::NODEV, Errno::NXIO, Errno::ADDRNOTAVAIL, Errno::INVAL];
         if gone.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error())) {
@@ -230,7 +233,7 @@ impl Outlet {
     }
 }
 
-/// Without privilege the kernel gives less; that is no reason not to run.
+/// Enlarges the socket's buffers. Without privileges the kernel gives less, which is no error.
 fn enlarge(socket: &Socket) {
     if set_socket_recv_buffer_size_force(socket, BUFFER).is_err() {
         let _ = socket.set_recv_buffer_size(BUFFER);

@@ -5,7 +5,7 @@ use crate::packet::Packet;
 use crate::record::Shared;
 use ropewalk_units::Instant;
 
-/// What decides, and what notes what it is told and answers.
+/// A site or a hub, and the record of what it is told and of what it answers.
 pub(super) struct Recorded {
     core: Core,
     record: Option<Shared>,

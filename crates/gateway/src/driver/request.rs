@@ -9,7 +9,7 @@ use std::sync::mpsc::Sender;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum PathChange {
-    /// Another path.
+    /// Adds a path.
     Add {
         /// Its name.
         name: String,
@@ -17,18 +17,18 @@ pub enum PathChange {
         interface: Option<String>,
         /// The address that it is bound to.
         address: Option<IpAddr>,
-        /// The hub's address on it; else that of the first path.
+        /// The hub's address on it. `None`: that of the first path.
         remote: Option<SocketAddr>,
-        /// What the scheduler and its quota have for it.
+        /// Its keys for the scheduler and its quota.
         #[serde(flatten)]
         keys: PathKeys,
     },
-    /// One path less.
+    /// Removes a path.
     Remove {
         /// Its name.
         name: String,
     },
-    /// Other keys of a path.
+    /// Changes keys of a path.
     Set {
         /// Its name.
         name: String,
@@ -38,12 +38,12 @@ pub enum PathChange {
     },
 }
 
-/// Something asked, and where the answer goes.
+/// A request to the loop, and where the answer goes.
 #[derive(Debug)]
 pub enum Request {
-    /// How is it?
+    /// Asks for the status.
     Status(Sender<Report>),
-    /// Other paths; what is wrong with them.
+    /// Changes the paths. The answer tells what is wrong with them.
     Change(PathChange, Sender<Result<(), String>>),
 }
 
@@ -52,15 +52,15 @@ pub enum Request {
 pub struct Happened {
     /// Seconds since the process began.
     pub at_s: f64,
-    /// Whom it is about.
+    /// The name of the other end that it concerns.
     pub peer: String,
-    /// What.
+    /// What happened, as a sentence.
     pub what: String,
-    /// Is it something to be looked after?
+    /// Does the operator have to look at it?
     pub is_warning: bool,
 }
 
-/// Whom this end is bonded with.
+/// Another end, with which this one is bonded.
 #[derive(Clone, Debug, Serialize)]
 pub struct Peer {
     /// Its name.
@@ -69,14 +69,14 @@ pub struct Peer {
     pub bond: Option<TunnelStatus>,
 }
 
-/// How it is.
+/// The status of a gateway.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// `site` or `hub`.
     pub role: &'static str,
     /// The TUN interface.
     pub tun: String,
-    /// The longest inner packet.
+    /// The longest inner packet, in octets.
     pub mtu: u16,
     /// Seconds since the process began.
     pub uptime_s: f64,
@@ -84,6 +84,6 @@ pub struct Report {
     pub peers: Vec<Peer>,
     /// What was dropped, by reason.
     pub drops: Vec<(&'static str, u64)>,
-    /// What happened of late, the oldest first.
+    /// The latest events, the oldest first.
     pub events: Vec<Happened>,
 }

@@ -1,4 +1,5 @@
-//! The loop: waits for the first of TUN, sockets, timers, requests and signals, and hands it on.
+//! The loop. It waits for the TUN interface, sockets, timers, requests and signals, and hands on
+//! what comes.
 
 use super::clock::{now, timespec};
 use super::confine::{Confinement, confine};
@@ -26,13 +27,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// System calls for packets of one source before the next one is looked at, and what came of them is sent.
+/// System calls for packets of one source before the next source is looked at.
 const BATCH: usize = 32;
-/// Events that the status tells.
+/// The most events that the status tells.
 const EVENTS: usize = 200;
-/// The longest IP packet that is tried on a path of which nobody says more.
+/// The longest IP packet that is tried on a path that is added at run time.
 const ETHERNET: u16 = 1500;
-/// IPv6 does without no interface that carries less (RFC 8200 §5).
+/// The least MTU of the TUN interface: with less IPv6 does not use it (RFC 8200 §5).
 const LEAST_MTU: u16 = 1280;
 /// Longest time that the loop sleeps.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -48,7 +49,7 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// Something of the operating system.
+    /// The operating system refuses something.
     #[error("{what}: {source}")]
     System {
         /// What it was for.
@@ -58,7 +59,7 @@ pub enum Error {
     },
 }
 
-/// Where requests go; wakes the loop.
+/// Hands requests to the loop and wakes it.
 #[derive(Clone)]
 pub struct Start {
     sender: Sender<Request>,
@@ -68,7 +69,8 @@ pub struct Start {
 impl Start {
     /// Hands a request to the loop.
     pub fn ask(&self, request: Request) {
-        // A loop that has ended answers nobody: who waits sees that its sender is gone.
+        // A loop that has ended does not answer. Then a waiting caller sees that the sender is
+        // gone.
         let _ = self.sender.send(request);
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
@@ -98,7 +100,7 @@ fn entropy() -> crate::bond::Entropy {
     Box::new(|octets| getrandom::fill(octets).expect("the kernel has random octets"))
 }
 
-/// The file for what is spent of quotas. Without it they begin anew with each process.
+/// Opens the file for what is spent of quotas. Without it quotas begin anew with each process.
 fn open_spent(path: &Path) -> Option<(SpentFile, PastSpendings)> {
     SpentFile::open(path)
         .inspect_err(|error| {
@@ -117,7 +119,7 @@ struct Loop {
     wake: Arc<OwnedFd>,
     signals: SignalFd,
     watch: Watch,
-    /// Where it is noted what was spent of quotas, and when next.
+    /// The file for what was spent of quotas, and when it is written next.
     spent: Option<(SpentFile, Instant)>,
     events: VecDeque<Happened>,
     began_at: Instant,
@@ -127,15 +129,18 @@ struct Loop {
     offload: Offload,
     is_site: bool,
     arena: Arena,
-    /// The datagram that is made.
+    /// Buffer of the datagram that is sent.
     out: Vec<u8>,
 }
 
-/// Runs until a signal ends it. `open` is called when the interface and the sockets are there; `ready` with what it gave, and with what
-/// takes requests, when all that is not needed any more was given up. `record`: a new file for a record of the run.
+/// Runs a gateway until a signal ends it.
+///
+/// `open` is called when the interface and the sockets are there. Then the process gives up its
+/// privileges. After that `ready` is called with what `open` has returned, and with the [`Start`]
+/// that takes requests. `record` is a new file for a record of the run.
 ///
 /// # Errors
-/// [`Error`]: what cannot be had. What was made is gone then.
+/// [`Error`]: what cannot be opened or made. What was made before is removed then.
 pub fn run<T>(
     config: Config,
     record: Option<PathBuf>,
@@ -259,7 +264,7 @@ impl Loop {
         }
     }
 
-    /// What was spent of quotas outlives this process.
+    /// Writes what was spent of quotas to the file.
     fn note_spent(&mut self, now: Instant) {
         let spendings = self.core.spendings(now);
         let Some((file, due)) = &mut self.spent else { return };
@@ -313,7 +318,7 @@ impl Loop {
         Ok(())
     }
 
-    /// Everything that follows an input.
+    /// Sends, delivers and tells what follows from an input.
     fn flush(&mut self) {
         self.send_outside();
         let now = now();
@@ -343,7 +348,8 @@ impl Loop {
         }
     }
 
-    /// The interface takes what the paths carry. A hub has sites with different ones: their senders are told.
+    /// Gives the interface the MTU that the paths carry. A hub's interface keeps its MTU, since
+    /// sites differ: ICMP messages tell senders what fits.
     fn follow_mtu(&mut self) {
         let Some(mtu) = self.core.inner_mtu().map(|mtu| mtu.max(LEAST_MTU)) else { return };
         if mtu != self.mtu {
@@ -374,7 +380,7 @@ impl Loop {
 
     fn answer(&mut self, request: Request) {
         match request {
-            // Who does not wait for the answer any more does not need it.
+            // It does not matter if nobody waits for the answer any more.
             Request::Status(reply) => drop(reply.send(self.report())),
             Request::Change(change, reply) => drop(reply.send(self.change(change))),
         }
@@ -394,7 +400,7 @@ impl Loop {
         }
     }
 
-    /// Other paths for a site.
+    /// Changes the paths of a site. Errors say what is wrong with the change.
     fn change(&mut self, change: PathChange) -> Result<(), String> {
         let now = now();
         let mut rows = self.core.paths().ok_or("a hub takes the paths of its sites")?;

@@ -1,5 +1,5 @@
-//! The file in which a gateway notes what was spent of its paths' quotas. It is opened before the process gives up what it does not
-//! need; then it is only written.
+//! The file in which a gateway notes what was spent of its paths' quotas. It is opened before the
+//! process gives up its privileges. After that it is only written.
 
 use super::clock::wall_ns;
 use crate::bond::{PastSpendings, PathSpending};
@@ -10,13 +10,13 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// It is written so often: a machine that loses its power forgets no more.
+/// Time between two writes. A power failure loses no more than this.
 pub(super) const INTERVAL: Duration = Duration::from_secs(30);
 
 /// What stands in the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Noted {
-    /// When, by the wall clock: another boot has another clock.
+    /// When it was noted, by the wall clock. The other clock begins anew with each boot.
     at_unix_ns: u64,
     quotas: Vec<PathSpending>,
 }
@@ -30,10 +30,11 @@ pub(super) struct SpentFile {
 }
 
 impl SpentFile {
-    /// Opens it or makes it, and reads what is there. What is no such file begins anew, with a warning.
+    /// Opens or makes the file, and reads it. If it is not understood it counts as empty, with a
+    /// warning.
     ///
     /// # Errors
-    /// It cannot be had.
+    /// It cannot be opened, made or read.
     pub(super) fn open(path: &Path) -> io::Result<(Self, PastSpendings)> {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         let mut file =
@@ -51,7 +52,7 @@ impl SpentFile {
         Ok((Self { file, len: text.len() }, PastSpendings { paths: noted.quotas, ago }))
     }
 
-    /// Notes what is spent now, over what was there.
+    /// Replaces what the file holds.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -59,7 +60,7 @@ impl SpentFile {
         let noted = Noted { at_unix_ns: wall_ns(), quotas };
         let mut text = serde_json::to_string(&noted).map_err(io::Error::other)?;
         text.push('\n');
-        // Blanks over what was longer: a shorter file would need another system call.
+        // Blanks cover what was longer. Cutting the file would need another system call.
         let longest = self.len.max(text.len());
         text.extend(std::iter::repeat_n(' ', longest - text.len()));
         self.file.seek(SeekFrom::Start(0))?;

@@ -1,20 +1,21 @@
-//! A tunnel over several paths: whom a packet goes by, and the order of those that come.
+//! A tunnel over several paths. It chooses the path of each packet, and restores the order of those
+//! that arrive.
 
 use super::header::{Header, Malformed, Protocol};
 use super::order::Order;
 use crate::packet::clamp_mss;
 use ropewalk_units::{Duration, Instant};
 
-/// What a tunnel is; at the other end the same, with the paths' weights as wanted there.
+/// The configuration of a tunnel. The other end has the same key, and may have other weights.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BondConfig {
     /// The key of its packets. It separates tunnels and keeps nobody out.
     pub key: u32,
-    /// Of each path, how many packets it takes beside the others; above 0.
+    /// The weight of each path, above 0. Packets are shared by weight.
     pub weights: Vec<u32>,
-    /// How long a packet waits for missing ones before it: RFC 2890's OUTOFORDER_TIMER.
+    /// How long a packet waits for missing ones before it: OUTOFORDER_TIMER (RFC 2890 §2.2).
     pub timer: Duration,
-    /// Packets that wait at the most: RFC 2890's MAX_PERFLOW_BUFFER.
+    /// The most packets that wait: MAX_PERFLOW_BUFFER (RFC 2890 §2.2).
     pub most: usize,
     /// The longest inner packet, in octets: TCP's segments are kept below it.
     pub mtu: u16,
@@ -23,10 +24,10 @@ pub struct BondConfig {
 /// Why a datagram or a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Dropped {
-    /// Its header.
+    /// Its header is malformed.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// It is another tunnel's.
+    /// Its key is another tunnel's.
     #[error("its key is another")]
     Key,
     /// From the inside came something that is no IP packet.
@@ -41,11 +42,11 @@ pub struct Counts {
     pub sent: u64,
     /// Packets received.
     pub received: u64,
-    /// Those that came behind others of higher numbers that had gone on, or twice.
+    /// Packets that came after later ones had been delivered, or that came twice.
     pub late: u64,
-    /// Those no longer waited for.
+    /// Missing packets that were given up.
     pub given_up: u64,
-    /// Those that were dropped.
+    /// Packets and datagrams that were dropped.
     pub dropped: u64,
 }
 
@@ -65,7 +66,7 @@ pub struct Bond {
 }
 
 impl Bond {
-    /// One that has sent nothing: its first packet has the number 0 (RFC 2890 §2.2).
+    /// An end that has sent nothing. Its first packet has the number 0 (RFC 2890 §2.2).
     pub fn new(config: &BondConfig) -> Self {
         Self {
             key: config.key,
@@ -77,7 +78,7 @@ impl Bond {
         }
     }
 
-    /// The path whose turn it is: each has its share, as evenly as possible.
+    /// The path of the next packet. Each path has its share, as evenly as possible.
     fn turn(&mut self) -> usize {
         let whole = self.shares.iter().map(|share| i64::from(share.weight)).sum::<i64>();
         self.shares.iter_mut().for_each(|share| share.credit += i64::from(share.weight));
@@ -90,7 +91,7 @@ impl Bond {
         place
     }
 
-    /// A packet of the inside, as a datagram into `out`; the path that it goes by.
+    /// Writes a packet of the inside into `out` as a datagram. Returns the path that it goes by.
     ///
     /// # Errors
     /// It is no IP packet.
@@ -136,7 +137,7 @@ impl Bond {
         self.order.deadline()
     }
 
-    /// To be called then.
+    /// To be called at the time of [`Self::poll_timeout`].
     pub fn handle_timeout(&mut self, now: Instant) {
         self.order.handle_timeout(now);
     }

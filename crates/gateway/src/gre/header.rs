@@ -3,17 +3,18 @@
 /// Octets of a header as it is written: flags, protocol, key and sequence number.
 pub const LEN: usize = 12;
 
-/// There is a checksum (RFC 2784 §2.1).
+/// There is a checksum (RFC 2784 §2.2).
 const CHECKSUM: u16 = 0x8000;
 /// There is a key, and a sequence number (RFC 2890 §2).
 const KEY: u16 = 0x2000;
 const SEQUENCE: u16 = 0x1000;
-/// Bits that have to be zero (RFC 2784 §2.2): those of RFC 1701 among them. A receiver discards what has them.
+/// Bits that have to be zero, some of which RFC 1701 uses. A receiver discards packets that have
+/// them (RFC 2784 §2.3).
 const MUST_BE_ZERO: u16 = 0x4c00;
-/// The version: 0 is this, 1 is PPTP's (RFC 2637).
+/// The version (RFC 2784 §2.3.1). It is 0; PPTP has 1 (RFC 2637).
 const VERSION: u16 = 0x0007;
 
-/// What is inside: its EtherType (RFC 2784 §2.4, RFC 7676 §2).
+/// What is inside: its EtherType (RFC 2784 §2.4, RFC 7676 §3).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protocol {
     /// An IPv4 packet.
@@ -98,7 +99,8 @@ impl Header {
         octets
     }
 
-    /// From octets, with what follows. A checksum is taken and looked at, if there is one. Never panics.
+    /// Reads a header. Returns it and what follows. Checks the checksum if there is one. Never
+    /// panics.
     ///
     /// # Errors
     /// [`Malformed`]
@@ -143,7 +145,7 @@ mod tests {
         [header, &PACKET].concat()
     }
 
-    /// The drawing of RFC 2890 §2: C 0, K 1, S 1, version 0, then the EtherType, the key, the number.
+    /// The layout of RFC 2890 §2: flags K and S, the EtherType, the key, the sequence number.
     #[test]
     fn its_octets_are_those_of_rfc_2890() {
         let octets = header().encode();

@@ -4,16 +4,17 @@ use ropewalk_units::{Duration, Instant};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Who is silent for so long may have begun anew: its next packet is taken as the first. The RFC leaves it open.
+/// An end that was silent for this long may have begun anew: its next packet counts as the first.
+/// RFC 2890 leaves this open.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// What comes out of order waits for what is missing.
+/// Restores order: a packet that comes too early waits for the missing ones before it.
 pub(super) struct Order {
     /// The RFC's OUTOFORDER_TIMER.
     timer: Duration,
     /// The RFC's MAX_PERFLOW_BUFFER.
     most: usize,
-    /// The number that is next, without an end: its lower 32 bits are the header's.
+    /// The next number, in 64 bits so that it does not wrap. Its lower 32 bits are the header's.
     next: Option<u64>,
     heard_at: Instant,
     held: BTreeMap<u64, (Instant, Vec<u8>)>,
@@ -43,7 +44,7 @@ impl Order {
             self.next = None;
         }
         self.heard_at = now;
-        // Far from both ends, so that no number is below zero.
+        // The offset keeps numbers away from zero and from the end.
         let next = *self.next.get_or_insert(u64::from(sequence) + (1 << 32));
         let ahead = i64::from(sequence.wrapping_sub(next as u32) as i32);
         let Some(number) = next.checked_add_signed(ahead).filter(|_| ahead >= 0) else {
@@ -60,7 +61,7 @@ impl Order {
         }
     }
 
-    /// What has no gap before it.
+    /// Releases the packets that have no gap before them.
     fn release(&mut self) {
         while let Some(next) = self.next
             && let Some((_, packet)) = self.held.remove(&next)
@@ -70,7 +71,7 @@ impl Order {
         }
     }
 
-    /// What is missing before the first that waits is no longer waited for.
+    /// Gives up the missing packets before the lowest one that waits.
     fn skip(&mut self) {
         if let (Some(next), Some((&first, _))) = (self.next, self.held.first_key_value()) {
             self.given_up += first - next;
@@ -85,7 +86,7 @@ impl Order {
         }
     }
 
-    /// When the first that waits has waited long enough.
+    /// When the packet with the lowest number has waited for the whole timer.
     pub(super) fn deadline(&self) -> Instant {
         let at = self.held.first_key_value().map(|(_, (at, _))| *at + self.timer);
         at.unwrap_or(Instant::MAX)
@@ -157,7 +158,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes, in whatever order: each number goes out once at most, and numbers rise.
+        /// Whatever comes, in whatever order: each number goes out at most once, and numbers rise.
         #[test]
         fn numbers_rise(begin in any::<u32>(), all in prop::collection::vec(0u8..60, 1..200)) {
             let mut order = Order::new(Duration::from_millis(5), 8);

@@ -11,7 +11,8 @@ const TCP_HEADER: usize = 20;
 /// Where TCP's header has its checksum.
 const CHECKSUM: usize = 16;
 
-/// Lowers the segment size that a SYN announces to what fits into packets of `mtu` octets. Never raises it, never panics.
+/// Lowers the segment size that a SYN announces to what fits into packets of `mtu` octets. Never
+/// raises it, never panics.
 pub fn clamp_mss(octets: &mut [u8], mtu: usize) {
     let Some(header) = Header::read(octets) else { return };
     if header.protocol != TCP || !header.has_ports {
@@ -29,7 +30,7 @@ pub fn clamp_mss(octets: &mut [u8], mtu: usize) {
     }
 }
 
-/// Where a SYN's segment size stands, behind the beginning of its header.
+/// The offset of the segment size in the TCP header of a SYN. `None`: there is none.
 fn announced(tcp: &[u8]) -> Option<usize> {
     let fixed = tcp.first_chunk::<TCP_HEADER>()?;
     let end = usize::from(fixed[12] >> 4) * 4;
@@ -51,10 +52,11 @@ fn announced(tcp: &[u8]) -> Option<usize> {
     None
 }
 
-/// Writes it. The option need not stand at an even octet: then it lies in two words of the checksum.
+/// Writes the segment size and corrects the checksum. At an odd offset the value lies in two words
+/// of the checksum.
 fn set(octets: &mut [u8], tcp_at: usize, place: usize, value: u16) {
     let start = place - (place - tcp_at) % 2;
-    // The second word may lie behind the packet's end: then it holds nothing of the option.
+    // The second word may lie behind the packet's end. Then it holds nothing of the option.
     let word =
         |octets: &[u8], at: usize| [0, 1].map(|place: usize| octets.get(at + place).copied().unwrap_or(0));
     let before = [start, start + 2].map(|at| (at, word(octets, at)));

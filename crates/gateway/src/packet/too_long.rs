@@ -1,4 +1,4 @@
-//! What a sender is told whose packet is longer than the tunnel carries.
+//! The ICMP message to the sender of a packet that is longer than the tunnel carries.
 
 use super::Header;
 use ropewalk_wire::read::Icmp;
@@ -6,17 +6,19 @@ use ropewalk_wire::{Ecn, IpHeader, is_of_one_host};
 
 const ICMP: u8 = 1;
 const ICMP_V6: u8 = 58;
-/// ICMP messages that no error answers: those that are errors themselves (RFC 1122 §3.2.2); of ICMPv6 all below 128 (RFC 4443 §2.1).
+/// Types of ICMP messages that are errors. No error answers an error (RFC 1122 §3.2.2). The errors
+/// of ICMPv6 are the types below 128 (RFC 4443 §2.1).
 const ERRORS: [u8; 5] = [3, 4, 5, 11, 12];
 /// The longest error of IPv4 (RFC 1812 §4.3.2.3) and of IPv6 (RFC 4443 §2.4).
 const LONGEST_V4: usize = 576;
 const LONGEST_V6: usize = 1280;
-/// Octets of the headers of IPv4 and of IPv6, and of ICMP's with the word behind it.
+/// Octets of the IP header and of the ICMP header with the word behind it.
 const HEADERS_V4: usize = 28;
 const HEADERS_V6: usize = 48;
 
-/// The answer to a packet: "fragmentation needed" (RFC 1191 §4), or "packet too big" (RFC 4443 §3.2). `None`: it may have none.
-/// It comes from the address that the packet went to: that leads into the tunnel.
+/// The answer to a packet that is longer than `mtu` octets: "fragmentation needed" (RFC 1191 §4),
+/// or "packet too big" (RFC 4443 §3.2). `None`: the packet may have no answer. The answer's source
+/// is the packet's destination, which leads into the tunnel.
 pub fn too_long(octets: &[u8], mtu: u16) -> Option<Vec<u8>> {
     let header = Header::read(octets)?;
     if !may_be_answered(&header, octets) {
@@ -40,7 +42,8 @@ pub fn too_long(octets: &[u8], mtu: u16) -> Option<Vec<u8>> {
     Some(answer)
 }
 
-/// No errors about errors, fragments, or packets of or for many (RFC 1122 §3.2.2).
+/// May an error answer this packet? Not if it is an error, a later fragment, or from or to more
+/// than one host (RFC 1122 §3.2.2).
 fn may_be_answered(header: &Header, octets: &[u8]) -> bool {
     let kind = octets.get(header.transport_at).copied().unwrap_or(0);
     let is_error = match header.protocol {

@@ -1,4 +1,4 @@
-//! Plays a record again, and looks whether the same comes out.
+//! Plays a record again, and checks that the same comes out.
 
 use super::way::way_octets;
 use super::{DIGEST, Kind, MAGIC, Tally};
@@ -13,19 +13,19 @@ use std::rc::Rc;
 /// Why a record cannot be played.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unreplayable {
-    /// It is none, or of another version.
+    /// It is no record, or one of another version.
     #[error("no record of a gateway, or one of another version")]
     Magic,
-    /// Something in it is no entry.
+    /// No entry begins at this octet.
     #[error("octet {0} of the record: no entry begins there")]
     Entry(usize),
-    /// The bond of the configuration cannot be made.
+    /// The configuration cannot be read, or its bond cannot be made.
     #[error("the configuration: {0}")]
     Config(String),
     /// Something else came out.
     #[error("{what} at {at_ns} ns, entry {entry}: other octets than in the record")]
     Differs {
-        /// What.
+        /// `datagrams` or `packets`.
         what: &'static str,
         /// When, by the clock of the record.
         at_ns: u64,
@@ -47,7 +47,7 @@ pub struct Replayed {
     pub sent: u64,
     /// Packets that came out, likewise.
     pub delivered: u64,
-    /// From the first entry to the last.
+    /// Seconds from the first entry to the last.
     pub seconds: f64,
 }
 
@@ -58,7 +58,7 @@ struct Entry<'a> {
     octets: &'a [u8],
 }
 
-/// Entries of a record. A last one that was cut off, as by a full disk, counts as the end.
+/// The entries of a record. A last one that was cut off, for example by a full disk, is left out.
 fn entries(record: &[u8]) -> Result<Vec<Entry<'_>>, Unreplayable> {
     let mut rest = record.strip_prefix(&MAGIC).ok_or(Unreplayable::Magic)?;
     let mut all = Vec::new();
@@ -94,13 +94,14 @@ fn way(octets: &[u8]) -> Option<(Way, &[u8])> {
     Some((Way { socket, to }, datagram))
 }
 
-/// What names stood for; `None`: that entry is none.
+/// What names stood for. `None`: the entry is not understood.
 fn names(entries: &[Entry<'_>]) -> Option<Names> {
     let entry = entries.iter().find(|entry| entry.kind == Kind::Names);
     entry.map_or(Some(Names::new()), |entry| serde_json::from_slice(entry.octets).ok())
 }
 
-/// Plays a record. `config` reads the configuration of the run with the key that names flows, and with what names of hosts stood for.
+/// Plays a record. `config` reads the configuration of the run, with the key of the hash that names
+/// flows, and with the addresses that names of hosts stood for.
 ///
 /// # Errors
 /// [`Unreplayable`]

@@ -1,4 +1,6 @@
-//! Authenticators before the handshake: who does not know the hub's key, or receives nothing at its address, costs nothing.
+//! Authenticators of initiations. The hub checks them before it computes a handshake, so a sender
+//! that does not know its public key costs little. A busy hub also asks for a cookie, which shows
+//! that the sender receives at its address.
 
 use super::message::{COOKIE_LEN, COOKIE_NONCE, Initiation, KEY, MAC, TAG};
 use blake2::digest::consts::{U16, U32};
@@ -9,13 +11,14 @@ use ropewalk_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 use subtle::ConstantTimeEq;
 
-/// What a cookie is good for: as long as WireGuard's (its paper, §5.4.7).
+/// How long a cookie is used, and how often the hub's secret changes: as in WireGuard (its paper,
+/// §5.4.7).
 pub const COOKIE_LIFE: Duration = Duration::from_secs(120);
-/// Handshakes in a second that are answered without cookies: about one core's hundredth part.
+/// Handshakes in a second that are answered without cookies. They cost about a hundredth of a core.
 const CALM: u32 = 100;
-/// Handshakes in a second from one address, cookie or not.
+/// Handshakes in a second from one address, with a cookie.
 const OF_ONE: u16 = 20;
-/// Counters of addresses. Some share one: what is counted too much has to wait for a second.
+/// Counters of addresses. Addresses that share a counter share its limit for the second.
 const METERS: usize = 1024;
 
 type Key = [u8; KEY];
@@ -47,7 +50,7 @@ pub struct MacKeys {
 }
 
 impl MacKeys {
-    /// Of a hub.
+    /// The keys of the hub with this public key.
     pub fn new(hub: &Key) -> Self {
         Self { mac: key(b"ropewalk mac1", hub), cookie: key(b"ropewalk cookie", hub) }
     }
@@ -61,7 +64,8 @@ impl MacKeys {
         first
     }
 
-    /// A cookie that answers a message with this first authenticator.
+    /// Opens a cookie that answers a message with this first authenticator. `None`: it is not
+    /// authentic.
     pub fn open_cookie(
         &self,
         nonce: &[u8; COOKIE_NONCE],
@@ -74,7 +78,7 @@ impl MacKeys {
     }
 }
 
-/// What a hub does with an initiation before it computes anything dear.
+/// What a hub does with an initiation before it computes anything expensive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It may cost a handshake.
@@ -88,7 +92,7 @@ pub enum Verdict {
 /// Why an initiation is dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// Its first authenticator is wrong: who sent it does not know the hub's key.
+    /// Its first authenticator is wrong: its sender does not know the hub's key.
     Mac,
     /// Its address asks too often.
     TooMany,
@@ -107,7 +111,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Of a hub.
+    /// The guard of the hub with this public key. `secret` is random.
     pub fn new(hub: &Key, secret: Key, now: Instant) -> Self {
         Self {
             keys: MacKeys::new(hub),
@@ -126,7 +130,7 @@ impl Guard {
         now.saturating_since(self.renewed_at) >= COOKIE_LIFE
     }
 
-    /// A new secret. Cookies of the one before are good until the next.
+    /// Takes a new secret. Cookies of the old one are valid until the next change.
     pub fn renew(&mut self, now: Instant, secret: Key) {
         self.last_secret = std::mem::replace(&mut self.secret, secret);
         self.renewed_at = now;
@@ -151,7 +155,8 @@ impl Guard {
         if *meter > OF_ONE { Verdict::Drop(Reason::TooMany) } else { Verdict::Answer }
     }
 
-    /// A second that follows a busy one is busy, too: who asks then has to show a cookie.
+    /// Begins a new second if the last one is over. In the second after a busy one each sender has
+    /// to show a cookie, too.
     fn begin_second(&mut self, now: Instant) {
         if now.saturating_since(self.second) < Duration::from_secs(1) {
             return;
@@ -174,7 +179,7 @@ impl Guard {
         holds(&self.secret) || holds(&self.last_secret)
     }
 
-    /// The sealed cookie for whoever sent this.
+    /// The sealed cookie for the sender of this message.
     pub fn seal(
         &self,
         message: &Initiation<'_>,
@@ -192,7 +197,7 @@ impl Guard {
     }
 }
 
-/// Whose hosts count as one: an address of IPv4, a subnet of IPv6.
+/// What counts as one address: an IPv4 address, or an IPv6 prefix of 64 bits.
 fn prefix(address: IpAddr) -> [u8; 8] {
     let octets = match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().octets()[8..].try_into(),

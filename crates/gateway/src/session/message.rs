@@ -14,13 +14,13 @@ pub const MAC: usize = 16;
 pub const KEY: usize = 32;
 /// Octets before what is sealed.
 pub const TRANSPORT_HEADER: usize = 16;
-/// Octets that sealing adds behind.
+/// Octets that sealing appends.
 pub const TAG: usize = 16;
-/// What a session costs a datagram.
+/// Octets that a session adds to a datagram: header and tag.
 pub const OVERHEAD: usize = TRANSPORT_HEADER + TAG;
 /// Octets of an initiation beside its Noise message.
 pub const INITIATION_FIXED: usize = 8 + 2 * MAC;
-/// The shortest Noise message of an initiation: keys, and an empty payload.
+/// The shortest Noise message of an initiation: two keys, one of them sealed, and an empty payload.
 const INITIATION_NOISE: usize = KEY + KEY + TAG + TAG;
 /// Octets of a response before its Noise message.
 pub const RESPONSE_HEADER: usize = 12;
@@ -41,14 +41,14 @@ pub enum Message<'a> {
     Response(Response<'a>),
     /// The hub is busy: the site has to show that it receives at its address.
     Cookie(Cookie<'a>),
-    /// Something sealed.
+    /// A sealed datagram.
     Transport(Transport),
 }
 
 /// A site's first message.
 #[derive(Clone, Copy, Debug)]
 pub struct Initiation<'a> {
-    /// All of it.
+    /// The whole datagram.
     pub whole: &'a [u8],
     /// How the site names the session.
     pub sender: u32,
@@ -61,7 +61,7 @@ pub struct Initiation<'a> {
 pub struct Response<'a> {
     /// How the hub names the session.
     pub sender: u32,
-    /// How the site does.
+    /// How the site names it.
     pub receiver: u32,
     /// The Noise message.
     pub noise: &'a [u8],
@@ -72,24 +72,24 @@ pub struct Response<'a> {
 pub struct Cookie<'a> {
     /// How the site names the session that it asked for.
     pub receiver: u32,
-    /// What the key is made of.
+    /// The nonce from which the sealing key is derived.
     pub nonce: &'a [u8; COOKIE_NONCE],
     /// The cookie and its tag.
     pub sealed: &'a [u8],
 }
 
-/// What stands before something sealed.
+/// The header of a sealed datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transport {
     /// The path it was sent on.
     pub path: u8,
     /// How the receiver names the session.
     pub receiver: u32,
-    /// Counts what was sent on the path with these keys.
+    /// The datagram's number on the path under these keys, from 0.
     pub counter: u64,
 }
 
-/// Why octets are none of the four.
+/// Why octets are no datagram of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Malformed {
     /// Fewer octets than the kind has, or more.
@@ -105,7 +105,10 @@ fn u32_at(octets: &[u8], place: usize) -> u32 {
 }
 
 impl<'a> Message<'a> {
-    /// From a datagram. Never panics.
+    /// Reads a datagram. Never panics.
+    ///
+    /// # Errors
+    /// [`Malformed`]
     pub fn read(octets: &'a [u8]) -> Result<Self, Malformed> {
         let first = *octets.first().ok_or(Malformed::Length)?;
         if first >> 4 != VERSION {
@@ -190,7 +193,7 @@ pub fn response(sender: u32, receiver: u32, noise: &[u8]) -> Vec<u8> {
     octets
 }
 
-/// A sealed cookie, appended.
+/// Appends a sealed cookie to `out`.
 pub fn cookie(receiver: u32, nonce: &[u8; COOKIE_NONCE], sealed: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[VERSION << 4 | COOKIE, 0, 0, 0]);
     out.extend_from_slice(&receiver.to_be_bytes());

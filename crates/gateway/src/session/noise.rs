@@ -11,14 +11,14 @@ use zeroize::Zeroizing;
 const PATTERN: &str = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 /// What both ends mix in first: the protocol and its version.
 const PROLOGUE: &[u8] = b"ropewalk-gateway 1";
-/// Where the pattern has its shared key.
+/// The position of the shared key in the pattern: `psk2`.
 const PSK_AT: u8 = 2;
 const KEY: usize = 32;
 
 static PARAMS: LazyLock<NoiseParams> =
     LazyLock::new(|| PATTERN.parse().expect("the pattern is one that snow knows"));
 
-/// A message is not what it has to be: another key, or somebody else's octets.
+/// A message is not authentic: it was made with another key, or it was changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NotAuthentic;
 
@@ -30,7 +30,7 @@ pub struct Split {
     pub to_site: Zeroizing<[u8; KEY]>,
 }
 
-/// Octets that were drawn before.
+/// A source of random octets that were drawn before.
 struct Drawn(Zeroizing<[u8; KEY]>);
 
 impl Random for Drawn {
@@ -83,18 +83,18 @@ fn split(state: &mut HandshakeState) -> Split {
 /// A site's handshake that waits for its answer.
 pub struct Asked(HandshakeState);
 
-/// Whom a site is, and whom it asks.
+/// The keys of a handshake, as the site has them.
 #[derive(Clone, Copy)]
 pub struct Parties<'a> {
     /// The site's private key.
     pub site: &'a [u8; KEY],
     /// The hub's public key.
     pub hub: &'a [u8; KEY],
-    /// What both share.
+    /// The key that both share.
     pub psk: &'a [u8; KEY],
 }
 
-/// A site's first message.
+/// Makes a site's first message. `drawn` are random octets for the ephemeral key.
 pub fn ask(parties: Parties<'_>, drawn: [u8; KEY], payload: &[u8]) -> (Asked, Vec<u8>) {
     let state = builder(parties.site, drawn)
         .remote_public_key(parties.hub)
@@ -108,7 +108,8 @@ pub fn ask(parties: Parties<'_>, drawn: [u8; KEY], payload: &[u8]) -> (Asked, Ve
 }
 
 impl Asked {
-    /// The hub's answer: its payload, and the session's keys. A message that is not authentic changes nothing.
+    /// Reads the hub's answer. Returns its payload and the session's keys. A message that is not
+    /// authentic changes nothing.
     ///
     /// # Errors
     /// [`NotAuthentic`]
@@ -120,7 +121,7 @@ impl Asked {
     }
 }
 
-/// A handshake at the hub whose site is known now.
+/// A handshake at the hub after the site's first message was read.
 pub struct Heard {
     state: HandshakeState,
     /// The site's public key.
@@ -129,7 +130,7 @@ pub struct Heard {
     pub payload: Vec<u8>,
 }
 
-/// Reads a site's first message.
+/// Reads a site's first message. `drawn` are random octets for the hub's ephemeral key.
 ///
 /// # Errors
 /// [`NotAuthentic`]
@@ -143,7 +144,7 @@ pub fn hear(hub: &[u8; KEY], drawn: [u8; KEY], message: &[u8]) -> Result<Heard, 
 }
 
 impl Heard {
-    /// The hub's answer, and the session's keys.
+    /// Makes the hub's answer. Returns it and the session's keys.
     pub fn answer(mut self, psk: &[u8; KEY], payload: &[u8]) -> (Vec<u8>, Split) {
         self.state.set_psk(usize::from(PSK_AT), psk).expect("the pattern has its place");
         let mut message = vec![0; payload.len() + 128];

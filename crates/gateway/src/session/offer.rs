@@ -2,19 +2,20 @@
 
 use ropewalk_bonding::{MAX_PATHS, PathConfig};
 
-/// Version of the sealed part. A hub that does not speak a site's says so, sealed.
+/// Version of the sealed part. A hub that does not know a site's version says so in its sealed
+/// answer.
 pub const INNER_VERSION: u8 = 1;
 
 const HAS_AES: u8 = 1;
 const YIELDS: u8 = 2;
 const IS_FRESH: u8 = 2;
 
-/// An offer is at least so long: no answer is longer than what it answers.
+/// An offer has at least this many octets, so that no answer is longer than its question.
 const LEAST: usize = 96;
 /// The longest name of a path, in octets.
 const LONGEST_NAME: usize = 32;
 
-/// Which bond it is: a new one begins with a new process, and with other paths.
+/// Identifies a bond. A new process begins a new bond, and so does a change of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Generation {
     /// Drawn when the site's process begins.
@@ -26,11 +27,12 @@ pub struct Generation {
 /// What a site wants.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Offer {
-    /// Of the bond.
+    /// The bond that it asks for.
     pub generation: Generation,
     /// Its CPU has instructions for AES.
     pub has_aes: bool,
-    /// Another instance with its key took its place: it wants it back only if that one is silent.
+    /// Another instance with its key took its place. It wants the place back only if that instance
+    /// is silent.
     pub yields: bool,
     /// The paths: names and ranks of cost.
     pub paths: Vec<PathConfig>,
@@ -46,7 +48,7 @@ pub enum Answer {
         /// The hub's end of the bond is new; the site's has to be, too.
         is_fresh: bool,
     },
-    /// It does not.
+    /// No session begins.
     Refused(Refused),
 }
 
@@ -69,7 +71,7 @@ pub enum Refused {
 pub enum Unreadable {
     /// Another version, whatever else it says.
     Version(u8),
-    /// It ends too early, or a field cannot be.
+    /// It ends too early, or a field has an impossible value.
     Malformed,
 }
 
@@ -114,7 +116,7 @@ impl Offer {
         octets
     }
 
-    /// From octets; what follows is padding.
+    /// From octets. What follows the paths is padding.
     ///
     /// # Errors
     /// [`Unreadable`]

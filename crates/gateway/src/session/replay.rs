@@ -1,6 +1,7 @@
-//! A window over counters: each is taken once, and none that is too old (RFC 6479's blocks of bits).
+//! A window over counters: each is taken once, and none that is too old. It consists of blocks of
+//! bits, as in RFC 6479.
 
-/// Counters that are remembered below the highest. A path may reorder by so many.
+/// How many counters are remembered. A path may reorder by this many datagrams.
 pub const WINDOW: u64 = 2048;
 const WORDS: usize = (WINDOW / 64) as usize + 1;
 
@@ -23,7 +24,7 @@ const fn place(counter: u64) -> (usize, u64) {
 }
 
 impl ReplayWindow {
-    /// Has it not come yet, as far as is known? What is too old counts as come.
+    /// Has this counter not come yet? One that is older than the window counts as come.
     pub fn is_new(&self, counter: u64) -> bool {
         if counter >= self.next {
             return true;
@@ -32,7 +33,7 @@ impl ReplayWindow {
         self.next - 1 - counter < WINDOW && self.bits[word] & bit == 0
     }
 
-    /// It came, and is authentic. Is it the highest so far?
+    /// Notes a counter that came and is authentic. Returns whether it is the highest so far.
     pub fn note(&mut self, counter: u64) -> bool {
         let is_highest = counter >= self.next;
         if is_highest {
@@ -44,7 +45,7 @@ impl ReplayWindow {
         is_highest
     }
 
-    /// Forgets the blocks that `counter` and those before it begin to use.
+    /// Clears the blocks that the counters up to `counter` begin to use.
     fn clear_up_to(&mut self, counter: u64) {
         let first = self.next.div_ceil(64);
         let last = counter / 64;
@@ -61,7 +62,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
-        /// Against a set of all that came.
+        /// The window agrees with a set of all counters that came.
         #[test]
         fn takes_each_counter_once(start in 0u64..1 << 40, steps in prop::collection::vec(-3000i64..3000, 1..300)) {
             let (mut window, mut seen) = (ReplayWindow::default(), BTreeSet::new());

@@ -7,16 +7,18 @@ use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, No
 use ropewalk_bonding::{MAX_PATHS, PathId};
 use ropewalk_units::{Duration, Instant};
 
-/// A site asks for new keys when it has these for so long: as WireGuard's Rekey-After-Time (its paper, §6.1).
+/// A site asks for new keys when it has had these for this long: WireGuard's Rekey-After-Time (its
+/// paper, §6.1).
 pub const REKEY_AFTER: Duration = Duration::from_secs(120);
-/// Keys older than this open and seal nothing: its Reject-After-Time.
+/// Keys older than this open and seal nothing: WireGuard's Reject-After-Time.
 pub const REJECT_AFTER: Duration = Duration::from_secs(180);
-/// A site asks for new keys when it has sealed so many datagrams: RFC 9001 §6.6, the limit of AES-GCM.
+/// A site asks for new keys when it has sealed this many datagrams: the limit of AES-GCM
+/// (RFC 9001 §6.6).
 pub const REKEY_AFTER_DATAGRAMS: u64 = 1 << 23;
-/// So many are sealed at the most.
+/// A session that has sealed this many datagrams sends nothing more.
 pub const REJECT_AFTER_DATAGRAMS: u64 = 1 << 24;
 
-/// The path stands in the nonce's highest octet, so a counter has the seven others.
+/// Bits of a counter in the nonce. The octet above them is the path.
 const COUNTER_BITS: u32 = 56;
 
 /// Which end this is.
@@ -28,7 +30,7 @@ pub enum End {
     Hub,
 }
 
-/// What seals.
+/// The algorithm that seals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cipher {
     /// AES-256-GCM.
@@ -70,13 +72,13 @@ pub struct Opened<'a> {
     pub plain: &'a [u8],
 }
 
-/// Two keys, and what was sealed and opened with them.
+/// A session's two keys, and the counters of what was sealed and opened with them.
 pub struct Transport {
     seal: LessSafeKey,
     open: LessSafeKey,
-    /// How this end names it.
+    /// This end's name of the session.
     pub local: u32,
-    /// How the other end does.
+    /// The other end's name of it.
     remote: u32,
     born: Instant,
     sent: [u64; MAX_PATHS],
@@ -87,9 +89,9 @@ pub struct Transport {
 /// How both ends name a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Names {
-    /// This end.
+    /// This end's name.
     pub local: u32,
-    /// The other.
+    /// The other end's name.
     pub remote: u32,
 }
 
@@ -123,17 +125,17 @@ impl Transport {
         }
     }
 
-    /// Is it time for new ones?
+    /// Is it time for new keys?
     pub fn is_due(&self, now: Instant) -> bool {
         self.sealed >= REKEY_AFTER_DATAGRAMS || now >= self.due_at()
     }
 
-    /// When it is, if not sooner.
+    /// When it is time for new keys at the latest.
     pub fn due_at(&self) -> Instant {
         self.born + REKEY_AFTER
     }
 
-    /// When it opens and seals nothing any more.
+    /// From this time on it opens and seals nothing.
     pub fn ends_at(&self) -> Instant {
         self.born + REJECT_AFTER
     }
@@ -158,7 +160,7 @@ impl Transport {
     /// Opens a datagram with this header, in place.
     ///
     /// # Errors
-    /// [`Unopened`]; nothing has changed then but `datagram`.
+    /// [`Unopened`]. Then nothing has changed but the octets of `datagram`.
     pub fn open<'a>(
         &mut self,
         now: Instant,
@@ -243,7 +245,8 @@ mod tests {
         for place in 0..datagram.len() {
             let mut changed = datagram.clone();
             changed[place] ^= 0x80;
-            // Who names another session is sent elsewhere before; the rest is covered by the tag.
+            // The tag covers the whole header, also the name of the session, which is not looked at
+            // here.
             assert!(open(&mut hub, &changed).is_err(), "octet {place}");
         }
         assert!(open(&mut hub, &datagram).is_ok());
@@ -259,7 +262,8 @@ mod tests {
     }
 
     proptest! {
-        /// Loss, reordering, replay, truncation and noise: what is opened was sealed, and is opened once.
+        /// Under loss, reordering, replay, truncation and noise, what is opened was sealed, and is
+        /// opened once.
         #[test]
         fn nothing_is_invented_and_nothing_comes_twice(
             operations in prop::collection::vec((0u8..6, any::<u8>(), any::<u16>()), 1..200)

@@ -16,7 +16,7 @@ fn hex(octets: &[u8]) -> String {
     })
 }
 
-/// Private keys: site 32 × 01, hub 32 × 02, shared 32 × 03; ephemeral keys: site 32 × 04, hub 32 × 05.
+/// Makes all vectors. Each key is 32 equal octets.
 fn vectors() -> String {
     let (site, hub, psk) = ([1; 32], [2; 32], [3; 32]);
     let hub_public = public(&hub);

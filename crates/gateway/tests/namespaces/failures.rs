@@ -1,4 +1,4 @@
-//! Processes that are held up, and ends that are killed at any moment.
+//! Processes that are stopped for a while, and ends that are killed at any moment.
 
 use crate::net::{Net, must, possible, rules, shell};
 use std::fs;
@@ -24,7 +24,8 @@ fn a_process_that_stands_still_is_borne() {
     assert!(net.transfer(500_000));
 }
 
-/// From the first octets of a start to a tunnel at work: the next start leaves no rule behind, and the other end recovers.
+/// An end is killed at any moment between its start and a working tunnel. The next start leaves no
+/// rule behind, and the other end recovers.
 #[test]
 fn an_end_may_be_killed_at_any_moment() {
     if !possible() {
@@ -50,8 +51,8 @@ fn an_end_may_be_killed_at_any_moment() {
     assert!(!must(&format!("ip -n {} link show", net.ns("site"))).contains("bond0"));
 }
 
-/// The wall clock may jump as it likes: nobody reads it. The clock that is read is nobody's to set, and each end has its own: here the
-/// site's machine has been up for ten days longer.
+/// Sessions do not use the wall clock, so it may jump. The clock that they use cannot be set, and
+/// each end has its own. Here the site's machine has been up for ten days longer.
 #[test]
 fn clocks_that_have_nothing_to_do_with_each_other_are_borne() {
     if !possible() {
@@ -73,8 +74,8 @@ fn clocks_that_have_nothing_to_do_with_each_other_are_borne() {
     assert!(queueing(0) < 1e3 && queueing(1) < 1e3, "a difference of clocks is no delay");
 }
 
-/// The one place where clocks are read names the one that goes on while the machine sleeps and that nobody sets. The wall clock is only
-/// for what outlives the process: what was spent of quotas.
+/// Clocks are read in one file. Its clock goes on while the machine sleeps, and cannot be set. The
+/// wall clock is only for what outlives the process: what was spent of quotas.
 #[test]
 fn one_clock_is_read_and_the_wall_clock_for_quotas_alone() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

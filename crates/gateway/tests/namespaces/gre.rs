@@ -3,7 +3,8 @@
 use crate::net::{Net, possible, shell};
 use std::fs;
 
-/// The configuration of an end, whose host number is this; the other's is 3 less.
+/// The configuration of an end. `host` is the last number of its addresses, 1 or 2; the other end
+/// has the other one.
 fn configuration(host: u8) -> String {
     let path = |line: &str, subnet: u8, weight: u8| {
         let other = 3 - host;
@@ -41,7 +42,7 @@ fn gre_over_two_lines_carries_both_families_in_order() {
     assert!(net.log("site").contains("given_up: 0, dropped: 0"), "{}", net.log("site"));
 }
 
-/// What another reader of the protocol says of what is on the line.
+/// Another implementation of the protocol understands what is on the line.
 #[test]
 fn tshark_reads_key_and_sequence_number() {
     if !possible() || !shell("tshark --version").status.success() {

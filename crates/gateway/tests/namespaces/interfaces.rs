@@ -47,9 +47,9 @@ fn a_line_that_carries_less_is_found_and_nothing_is_too_long_for_it() {
     }
     let mut net = Net::new();
     let (hub, site) = (net.ns("hub"), net.ns("site"));
-    // What is longer than 1404 octets the hub's end of the line drops without a word.
+    // The hub's end of the line drops packets longer than 1404 octets without a message.
     must(&format!("ip -n {hub} link set lte mtu 1400"));
-    // A bond that segments nothing: this kind of line lets through what it would segment itself.
+    // UDP_SEGMENT is off, because veth lets through any buffer that is still to be segmented.
     net.configure_more("site", "[offload]\nsend = false\n");
     net.open_tunnel();
     let carries = |end: &str| net.status(end)["peers"][0]["bond"]["paths"][1]["mtu"].as_u64().unwrap_or(0);

@@ -1,4 +1,5 @@
-//! The daemon itself: a hub and a site in network namespaces of this machine, with two lines between them.
+//! The daemon itself: a hub and a site in network namespaces of this machine, with two lines
+//! between them.
 //!
 //! Needs root, `ip` and `/dev/net/tun`; without them each test says that it was skipped.
 
@@ -62,7 +63,8 @@ fn a_line_that_dies_and_a_daemon_that_is_killed_are_borne() {
     assert!(net.transfer(1_000_000), "the other line carries all");
     must(&format!("ip -n {} link set dsl up", net.ns("hub")));
     net.until("it is used again", || net.log("site").contains("path dsl is used again"));
-    // A killed site leaves its rules; the next one removes them and makes its own, and its end leaves nothing.
+    // A killed site leaves its rules. The next one removes them and makes its own. Its end leaves
+    // nothing.
     net.end("site", "KILL");
     assert_ne!(rules(&net), before);
     net.start("site");

@@ -1,4 +1,4 @@
-//! The hub has a name.
+//! A hub that the site's configuration names by a host name.
 
 use crate::net::{Net, possible, rules};
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 pub(crate) const GATEWAY: &str = env!("CARGO_BIN_EXE_ropewalk-gateway");
-/// What has to happen has so long, however busy the machine is.
+/// How long to wait for what has to happen, also on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
 pub(crate) fn shell(command: &str) -> Output {
@@ -25,7 +25,7 @@ pub(crate) fn must(command: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Is it possible here? If not, says why; fails if it must be.
+/// Can these tests run here? If not, prints why, or fails if `ROPEWALK_MUST_RUN` is set.
 pub(crate) fn possible() -> bool {
     let missing = if !shell("unshare --net true").status.success() {
         "no network namespace can be made: it needs root"
@@ -100,8 +100,8 @@ impl Net {
         fs::write(path, text + tables).expect("it is this test's");
     }
 
-    /// The site is told the hub's address on its first line by a name that is known in its namespace alone: `ip netns exec` puts
-    /// the file in place of the machine's.
+    /// Gives the site the hub's address on its first line by a name. The name is known in its
+    /// namespace alone: `ip netns exec` puts the file in place of the machine's.
     pub(crate) fn name_hub(&self, name: &str) {
         self.write_hosts(&format!("192.0.1.1 {name}\n"));
         let path = self.path("site.toml");
@@ -111,7 +111,7 @@ impl Net {
         fs::write(path, named).expect("it is this test's");
     }
 
-    /// What the site's namespace knows of names. It sees a change at once.
+    /// Sets the names that the site's namespace knows. It sees a change at once.
     pub(crate) fn write_hosts(&self, lines: &str) {
         let folder = self.folder_of_namespace("site");
         fs::create_dir_all(&folder).expect("a folder for a namespace");
@@ -123,7 +123,7 @@ impl Net {
         PathBuf::from("/etc/netns").join(self.ns(end))
     }
 
-    /// A site's path, as it sees it.
+    /// The status of a path at the site.
     pub(crate) fn site_path(&self, place: usize) -> serde_json::Value {
         self.status("site")["peers"][0]["bond"]["paths"][place].clone()
     }
@@ -163,17 +163,17 @@ impl Net {
         self.start_with(end, &[]);
     }
 
-    /// With further arguments.
+    /// Starts a daemon with further arguments.
     pub(crate) fn start_with(&mut self, end: &'static str, arguments: &[&str]) {
         self.launch(end, &[], "run", arguments);
     }
 
-    /// By another program, whose last argument it is.
+    /// Starts a daemon by another program, which gets it as its last arguments.
     pub(crate) fn start_under(&mut self, end: &'static str, program: &[&str]) {
         self.launch(end, program, "run", &[]);
     }
 
-    /// A GRE tunnel.
+    /// Starts a GRE tunnel.
     pub(crate) fn start_gre(&mut self, end: &'static str) {
         self.launch(end, &[], "gre", &[]);
     }
@@ -210,7 +210,7 @@ impl Net {
         fs::read_to_string(self.path(&format!("{end}.log"))).unwrap_or_default()
     }
 
-    /// Waits until it is so.
+    /// Waits until `is_so` holds.
     pub(crate) fn until(&self, what: &str, is_so: impl Fn() -> bool) {
         let began = Instant::now();
         while !is_so() {
@@ -220,12 +220,12 @@ impl Net {
         }
     }
 
-    /// Does a datagram that is sent to an address come there, and the answer back? From the one end's own address.
+    /// Does a datagram that an end sends to an address arrive there, and does the answer come back?
     pub(crate) fn pings(&self, from: &str, to: &str) -> bool {
         let other = if from == "hub" { "site" } else { "hub" };
         let to: IpAddr = to.parse().expect("an address");
         let bind = move |address: IpAddr, port| {
-            // It is not, before the daemon has given the address to its interface.
+            // This fails until the daemon has given the address to its interface.
             let socket = UdpSocket::bind((address, port)).ok()?;
             socket.set_read_timeout(Some(Duration::from_millis(500))).ok()?;
             Some(socket)
@@ -258,7 +258,7 @@ impl Net {
         serde_json::from_str(&text).expect("the status is JSON")
     }
 
-    /// Works in a namespace, on a thread of its own.
+    /// Does `work` in a namespace, on a thread of its own.
     pub(crate) fn work<R: Send + 'static>(
         &self,
         end: &str,
@@ -271,7 +271,7 @@ impl Net {
         })
     }
 
-    /// Sends octets by TCP from the site to the hub; gives whether they came as they were.
+    /// Sends octets by TCP from the site to the hub. Returns whether they came unchanged.
     pub(crate) fn transfer(&self, octets: usize) -> bool {
         let address = SocketAddr::from(([10, 9, 0, 1], 7000));
         let pattern = |place: usize| (place % 251) as u8;
@@ -303,7 +303,8 @@ impl Drop for Net {
         }
         for end in ["hub", "site"] {
             let namespace = self.ns(end);
-            // A daemon that another program started outlives it: who gives up root no longer hears that its parent has died (`man 2 prctl`).
+            // A daemon that another program started may outlive that program: a process that
+            // changes its user gets no signal when its parent dies (`man 2 prctl`).
             shell(&format!("ip netns pids {namespace} | xargs -r kill -KILL"));
             shell(&format!("ip netns del {namespace}"));
             let _ = fs::remove_dir_all(self.folder_of_namespace(end));

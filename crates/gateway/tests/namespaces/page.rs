@@ -1,4 +1,4 @@
-//! The status page in a browser without a window.
+//! The status page in a headless browser.
 
 use crate::net::{GATEWAY, Net, possible, shell};
 
@@ -16,7 +16,7 @@ fn a_browser_shows_paths_and_events() {
     let control = format!("--control {}", net.path("site.sock").display());
     assert!(shell(&format!("{GATEWAY} path {control} set lte --quota '50 MB'")).status.success());
     let picture = std::env::var("ROPEWALK_PICTURE").map(|file| format!("--screenshot={file}"));
-    // With a picture there is no text, so it is looked at twice.
+    // With a picture the browser gives no text, so it runs twice.
     let look = |what: &str| {
         let profile = net.path("profile");
         let command = format!(

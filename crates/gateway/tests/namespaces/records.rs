@@ -9,7 +9,7 @@ fn a_record_gives_the_same_octets_again() {
         return;
     }
     let mut net = Net::new();
-    // The record keeps what the name stood for: the replay runs where nobody knows it.
+    // The record keeps what the name stood for. The replay runs where the name is not known.
     net.name_hub("hub.example.org");
     let records = ["hub", "site"].map(|end| net.path(&format!("{end}.record")));
     for (end, record) in ["hub", "site"].into_iter().zip(&records) {
@@ -28,7 +28,7 @@ fn a_record_gives_the_same_octets_again() {
         let played = replay();
         let (out, error) = (String::from_utf8_lossy(&played.stdout), String::from_utf8_lossy(&played.stderr));
         assert!(played.status.success() && out.contains("each as recorded"), "{end}: {out}{error}");
-        // Another input, another output: the record's digests are of this run alone.
+        // With another input the output differs from the record's digests.
         let mut octets = fs::read(record).expect("it is there");
         let place = octets.len() / 2;
         octets[place] ^= 0xff;

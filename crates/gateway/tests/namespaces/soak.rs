@@ -1,4 +1,4 @@
-//! Lines that flap, processes that stand still or are killed, for as long as one likes:
+//! Lines that go down and up, and processes that are stopped or killed, for any time:
 //! `ROPEWALK_SOAK_SECONDS=600 cargo test -p ropewalk-gateway --test namespaces soak`
 
 use crate::net::{Net, must, possible};
@@ -14,10 +14,11 @@ use std::time::{Duration, Instant};
 const MARK: [u8; 8] = *b"ropewalk";
 /// Datagrams in a second and direction.
 const RATE: u32 = 500;
-/// What a daemon may need, however long it runs.
+/// The memory that a daemon may need, however long it runs, in kB.
 const MOST_MEMORY_KB: u64 = 100_000;
 
-/// Numbered datagrams from one end to the other, until it is told to end: how many were sent, and which came, each time.
+/// Numbered datagrams from one end to the other, until it is told to stop. It gives how many were
+/// sent, and the numbers of all that came.
 struct Flow {
     stop: Arc<AtomicBool>,
     sender: JoinHandle<u64>,
@@ -76,7 +77,7 @@ fn memory_kb(pid: u32) -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Something bad happens, and passes.
+/// Does some harm that passes: kills or stops a daemon, or takes a line down.
 fn harm(net: &mut Net, draw: &mut Random) {
     let ends = ["hub", "site"];
     let end = ends[draw.below(2) as usize];

@@ -1,4 +1,5 @@
-//! How connections come to be: by a SYN, by a join, or by a cookie that comes back. All others are refused.
+//! How connections come to be: by a SYN, by a join, or by a cookie that comes back. All others are
+//! refused.
 
 use super::{Host, Origin, Protocol};
 use crate::cookie::{self, CookiePolicy};
@@ -14,11 +15,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Handshakes that a peer has begun and nobody has finished: beyond these, the oldest is given up, or SYNs are answered with
-/// cookies. As many as Linux's `net.ipv4.tcp_max_syn_backlog` on a small machine.
+/// At most so many handshakes may be unfinished. Beyond that the oldest is given up, or SYNs are
+/// answered with cookies. It is Linux's `net.ipv4.tcp_max_syn_backlog` on a small machine.
 pub(super) const BACKLOG: usize = 128;
-/// What a handshake is left at least, however many others begin: the time in which an honest peer answers (the RTO before any
-/// measurement, RFC 6298 §2.1).
+/// The least time that a handshake gets, however many others begin. An honest peer answers within
+/// it: it is the RTO before any measurement (RFC 6298 §2.1).
 const HANDSHAKE: Duration = Duration::from_secs(1);
 
 /// The SYN/ACK of a connection that is accepted.
@@ -41,8 +42,9 @@ struct Start<'a> {
 }
 
 impl Host {
-    /// A segment without a connection: for a listener, for a connection that is joined, or for nobody.
-    /// `after` is the number behind the last one of a connection that had the same 4-tuple and was in TIME-WAIT until now.
+    /// A segment without a connection: for a listener, for a connection that is joined, or for
+    /// nobody. `after` is the number behind the last one of a connection that had the same 4-tuple
+    /// and was in TIME-WAIT until now.
     pub(super) fn open(
         &mut self,
         now: Instant,
@@ -74,8 +76,9 @@ impl Host {
         }
     }
 
-    /// May another handshake begin? With many unfinished ones the oldest makes room (RFC 4987 §3.4), but not one that is young:
-    /// a flood of SYNs then takes no place for longer than an honest peer needs one.
+    /// May another handshake begin? If too many are unfinished, the oldest is given up
+    /// (RFC 4987 §3.4), unless it is younger than [`HANDSHAKE`]: a flood of SYNs does not end
+    /// handshakes of honest peers.
     fn has_room(&mut self, now: Instant) -> bool {
         if self.opening.len() < BACKLOG {
             return true;
@@ -106,13 +109,13 @@ impl Host {
         self.cookies.policy == CookiePolicy::Always || !self.has_room(now)
     }
 
-    /// RFC 4987 §3.6: the SYN/ACK that a connection would have sent, with a cookie for its number. Nothing is kept: a key of Multipath
-    /// TCP follows from the cookie.
+    /// RFC 4987 §3.6: the SYN/ACK that a connection would have sent, with a cookie for its number.
+    /// Nothing is kept: a key of Multipath TCP follows from the cookie.
     fn answer_with_cookie(&mut self, now: Instant, tuple: FourTuple, syn: &Segment, protocol: &Protocol) {
         let (mut syn, cookie) = self.cookies.make(now, &self.identity, tuple, syn);
         let secret = cookie::secret(&self.identity, tuple, syn.seq, cookie);
         if self.identity.has(&secret) {
-            // RFC 8684 §3.1: no other key follows from the cookie.
+            // RFC 8684 §3.1: the key's token is in use, and no other key follows from the cookie.
             syn.options.mptcp = MptcpOptions::default();
         }
         let mut answer = Segment::default();
@@ -183,8 +186,9 @@ impl Host {
         self.add(now, transport, tuple, Origin::Accepted);
     }
 
-    /// The secret that the SYN/ACK's key was made of, and the SYN. If another connection has got that token meanwhile, the connection
-    /// is TCP's: its SYN is then one without options of Multipath TCP.
+    /// The secret that the SYN/ACK's key was made of, and the SYN. If another connection has got
+    /// that token meanwhile, the connection is TCP's: its SYN is then one without options of
+    /// Multipath TCP.
     fn secret_of_cookie(&mut self, start: &Start<'_>) -> (Secret, Segment) {
         let mut syn = start.syn.clone();
         let secret = cookie::secret(&self.identity, start.tuple, syn.seq, start.iss);

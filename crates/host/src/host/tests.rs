@@ -1,4 +1,5 @@
-//! Two hosts whose packets are carried by hand: late, lost, twice, and with strangers' packets among them.
+//! Two hosts whose packets are carried by hand: late, lost, twice, and with strangers' packets
+//! among them.
 
 use super::opening::BACKLOG;
 use super::*;
@@ -31,8 +32,8 @@ enum Fate {
     Late,
 }
 
-/// Both hosts, and what is on its way to each: when, in which order, and the octets. Not the test network, because the tests
-/// look into sockets and change octets on their way.
+/// Both hosts, and what is on its way to each: when, in which order, and the octets. Not the test
+/// network, because the tests look into sockets and change octets on their way.
 struct Pair {
     hosts: [Host; 2],
     flying: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
@@ -132,7 +133,7 @@ impl Pair {
         self.step_until(Instant::MAX)
     }
 
-    /// … or if it happens after `end`.
+    /// Like [`Self::step`], but `false` also if it happens after `end`.
     fn step_until(&mut self, end: Instant) -> bool {
         self.carry();
         let (packet, next) = self.next();
@@ -303,7 +304,8 @@ fn no_connection_is_opened_to_an_address_of_no_host() {
     }
 }
 
-/// RFC 9293, MUST-43 and MUST-45: a connection's packets come from the address that it was opened from.
+/// RFC 9293, MUST-43 and MUST-45: a connection's packets come from the address that it was opened
+/// from.
 #[test]
 fn a_connection_keeps_the_address_that_it_was_opened_from() {
     let protocol = &protocols()[0];
@@ -320,7 +322,8 @@ fn a_connection_keeps_the_address_that_it_was_opened_from() {
     assert_eq!((written, sources), (stream.len(), BTreeSet::from([vec![10, 0, 2, 1]])));
 }
 
-/// RFC 9293, MUST-41 and MUST-42: a port where a connection is being opened can be listened at, and the connection goes on.
+/// RFC 9293, MUST-41 and MUST-42: a port where a connection is being opened can be listened at, and
+/// the connection goes on.
 #[test]
 fn to_listen_at_a_port_does_not_touch_the_connections_there() {
     for protocol in protocols() {
@@ -355,7 +358,8 @@ fn a_join_finds_its_connection_by_the_token() {
     assert_eq!(pair.hosts[1].sockets(), 1);
 }
 
-/// RFC 9293 §3.6.1: a peer that uses a 4-tuple again while it is in TIME-WAIT here comes through with its second SYN.
+/// RFC 9293 §3.6.1: a peer that uses a 4-tuple again while it is in TIME-WAIT here comes through
+/// with its second SYN.
 #[test]
 fn a_syn_in_time_wait_is_challenged_and_the_next_one_accepted() {
     let protocol = &protocols()[0];
@@ -373,8 +377,8 @@ fn a_syn_in_time_wait_is_challenged_and_the_next_one_accepted() {
     assert!(std::iter::from_fn(|| pair.hosts[0].poll_event()).any(|e| e == Event::Established(again)));
 }
 
-/// RFC 9293 §3.10.7.4: the new connection's numbers begin above those of the old one, however many those were; RFC 6191: the peer's
-/// clock says that its SYN is new, though its numbers begin below.
+/// RFC 9293 §3.10.7.4: the new connection's numbers begin above those of the old one, however many
+/// those were; RFC 6191: the peer's clock says that its SYN is new, though its numbers begin below.
 #[test]
 fn a_connection_after_time_wait_begins_above_the_old_numbers() {
     let protocol = &protocols()[0];
@@ -426,7 +430,8 @@ fn a_connection_after_time_wait_begins_above_the_old_numbers() {
     assert!(answer.seq.after(last), "{:?} is not above {last:?}", answer.seq);
 }
 
-/// RFC 6056: another host, or another peer, and the first port is another one. The next follows it, so that none comes again soon.
+/// RFC 6056 §3.3.3: the first port differs by host and by peer. The next one follows it, so that no
+/// port is used again soon.
 #[test]
 fn local_ports_cannot_be_told_from_outside() {
     let protocol = &protocols()[0];
@@ -447,7 +452,8 @@ fn local_ports_cannot_be_told_from_outside() {
     assert!(firsts.len() > 35, "{firsts:?}");
 }
 
-/// An attacker begins handshakes under other addresses and finishes none: an honest peer comes through all the same.
+/// An attacker begins handshakes under other addresses and finishes none: an honest peer comes
+/// through all the same.
 #[test]
 fn a_flood_of_syns_keeps_no_honest_peer_out() {
     for protocol in protocols() {
@@ -489,8 +495,9 @@ fn what_is_acknowledged_is_forgotten() {
     }
 }
 
-/// What arrives together is taken together: the streams are whole whatever is lost, and there are fewer acknowledgements. Segments of
-/// our Multipath TCP have mappings of their own, and stay alone.
+/// What arrives together is taken together: the streams are whole whatever is lost, and there are
+/// fewer acknowledgements. Segments of our Multipath TCP have mappings of their own, and stay
+/// alone.
 #[test]
 fn segments_that_arrive_together_are_taken_as_one() {
     let stream = noise(400_000);
@@ -518,7 +525,8 @@ fn losses() -> Vec<Fate> {
     (0..20).map(|sent| if sent == 13 { Fate::Lost } else { Fate::Arrives }).collect()
 }
 
-/// RFC 9293, MUST-13: a FIN that comes again in TIME-WAIT is acknowledged, and the port is not used for another connection.
+/// RFC 9293, MUST-13: a FIN that comes again in TIME-WAIT is acknowledged, and the port is not used
+/// for another connection.
 #[test]
 fn a_fin_that_comes_again_in_time_wait_is_acknowledged() {
     for protocol in protocols() {
@@ -665,8 +673,8 @@ fn beyond_the_backlog_syns_leave_nothing_behind_and_who_goes_on_gets_a_connectio
     }
 }
 
-/// RFC 8684 §3.1: the third segment has both keys, or the first data has, where the third one is lost. Each packet of the beginning
-/// is lost once.
+/// RFC 8684 §3.1: the third segment has both keys, or the first data has, where the third one is
+/// lost. Each packet of the beginning is lost once.
 #[test]
 fn a_cookie_that_comes_back_opens_multipath_tcp() {
     for protocol in &protocols()[1..] {
@@ -691,8 +699,8 @@ fn a_cookie_that_comes_back_opens_multipath_tcp() {
     }
 }
 
-/// A token is given to nobody twice: neither one that is in use when the SYN comes, nor one that another connection has got since the
-/// SYN/ACK left.
+/// A token is given to nobody twice: neither one that is in use when the SYN comes, nor one that
+/// another connection has got since the SYN/ACK left.
 #[test]
 fn a_cookie_whose_token_is_in_use_opens_tcp() {
     let protocol = &protocols()[1];
@@ -781,7 +789,8 @@ fn too_big(packet: &[u8], mtu: u32, quotes: usize) -> Vec<u8> {
     out
 }
 
-/// Both hosts, with one path whose router drops what is longer than `mtu`, and says so, or does not.
+/// Both hosts, with one path whose router drops what is longer than `mtu`, and says so, or does
+/// not.
 fn transfer_over(mtu: usize, says: bool, protocol: &Protocol, stream: &[u8]) -> ([Vec<u8>; 2], Pair) {
     let mut pair = Pair::new(1, protocol, Vec::new());
     pair.narrow = Some(Narrow { mtu, says, after: 0, dropped: 0 });
@@ -803,7 +812,8 @@ fn a_path_that_carries_less_is_found_and_nothing_is_lost() {
     }
 }
 
-/// RFC 1191 §6.3: ten minutes after the router's word the path carries full packets again, of Multipath TCP too.
+/// RFC 1191 §6.3: ten minutes after the router's word the path carries full packets again, of
+/// Multipath TCP too.
 #[test]
 fn a_path_that_has_become_wider_carries_full_packets_again() {
     for protocol in protocols() {
@@ -840,7 +850,8 @@ fn without_the_router_s_word_it_is_not_found() {
     assert!(seen.iter().all(|seen| seen.len() < stream.len()));
 }
 
-/// A connection over which full segments have gone, and the last packet that the client sent: it is on its way.
+/// A connection over which full segments have gone, and the last packet that the client sent: it is
+/// on its way.
 fn busy(protocol: &Protocol) -> (Pair, SocketId, Vec<u8>) {
     let mut pair = Pair::new(1, protocol, Vec::new());
     let client = pair.connect(protocol);
@@ -909,8 +920,8 @@ fn a_message_about_what_is_not_on_its_way_is_ignored() {
     }
 }
 
-/// RFC 5927 §7.2: an attacker on the way sees the numbers, but segments of this length have arrived before. Its messages change nothing
-/// while they go on arriving.
+/// RFC 5927 §7.2: an attacker on the way sees the numbers, but segments of this length have arrived
+/// before. Its messages change nothing while they go on arriving.
 #[test]
 fn a_message_against_what_was_seen_to_arrive_waits_for_a_timeout() {
     for protocol in protocols() {
@@ -986,7 +997,8 @@ fn a_router_that_does_not_tell_its_mtu_has_a_likely_one() {
     assert_eq!(smss(&pair, client), 1_492 - 40 - 12);
 }
 
-/// RFC 9293 §3.9.2.2 (MUST-55, MUST-56): Source Quench says nothing any more, and soft errors end no connection.
+/// RFC 9293 §3.9.2.2 (MUST-55, MUST-56): Source Quench is ignored, and soft errors end no
+/// connection.
 #[test]
 fn other_messages_of_routers_change_nothing() {
     for protocol in protocols() {

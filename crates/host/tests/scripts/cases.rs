@@ -1,6 +1,7 @@
 //! The scripts.
 
-/// A connection that a peer opened so many milliseconds away; it permits SACK, and has neither timestamps nor window scaling.
+/// A connection that a peer opened so many milliseconds away; it permits SACK, and has neither
+/// timestamps nor window scaling.
 macro_rules! accepted_after {
     ($round_trip:literal, $($rest:expr),*) => {
         concat!(

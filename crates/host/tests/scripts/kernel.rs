@@ -12,11 +12,13 @@ use std::net::{SocketAddr, SocketAddrV4};
 use std::os::fd::AsFd;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// Timers of the kernel count ticks: one may come a tick early, since the tick that runs is counted. It may come two late: times are
-/// rounded up, and so are the times that were measured. No kernel has longer ticks than this (CONFIG_HZ = 100); most have 4 ms
-/// or less, and the rest is for the scheduler and this process.
+/// Timers of the kernel count ticks: one may come a tick early, since the tick that runs is
+/// counted. It may come two late: times are rounded up, and so are the times that were measured. No
+/// kernel has longer ticks than this (CONFIG_HZ = 100); most have 4 ms or less, and the rest is for
+/// the scheduler and this process.
 const TICK: Duration = Duration::from_millis(10);
-/// The kernel's timer wheel may fire a timer later than it was set by this part of its time (Linux, kernel/time/timer.c).
+/// The kernel's timer wheel may fire a timer late by this part of its time (Linux,
+/// kernel/time/timer.c).
 const WHEEL: u64 = 8;
 
 pub(crate) struct Kernel {

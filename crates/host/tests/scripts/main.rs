@@ -1,5 +1,6 @@
-//! Packet scripts that hold for our host, in virtual time, and for the kernel, in real time. Where the two differ a script has
-//! lines for one of them alone; `docs/interoperation.md` lists these, with the reason.
+//! Packet scripts that hold for our host, in virtual time, and for the kernel, in real time. Where
+//! the two differ a script has lines for one of them alone; `docs/interoperation.md` lists these,
+//! with the reason.
 
 #![cfg(target_os = "linux")]
 
@@ -35,8 +36,8 @@ fn against_us(case: &Case, place: Where) -> Result<(), String> {
     Player::play(&mut Ours::new(case.settings), case.script, place)
 }
 
-/// One script against the kernel, in a process and a namespace of its own. One that fails while other programs keep the kernel
-/// waiting says nothing, and runs again.
+/// One script against the kernel, in a process and a namespace of its own. One that fails while
+/// other programs keep the kernel waiting says nothing, and runs again.
 fn against_the_kernel(case: &Case) -> Result<&'static str, String> {
     for _ in 0..ATTEMPTS {
         let witness = Witness::new();
@@ -68,7 +69,8 @@ fn our_host_does_what_the_scripts_say() {
     assert_none(&failed.collect::<Vec<_>>());
 }
 
-/// Otherwise a line for one world alone would hide that both do the same by now.
+/// A line for the kernel alone must not hold for our host. Otherwise it would hide that both do the
+/// same.
 #[test]
 fn our_host_does_not_do_what_holds_for_the_kernel_alone() {
     let same = cases::all().filter(|case| table::differs(case) && against_us(case, Where::Linux).is_ok());

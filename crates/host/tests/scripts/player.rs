@@ -11,7 +11,8 @@ use ropewalk_wire::{Ecn, Flags, IpHeader, PacketHeader, SackBlocks, Segment, Tim
 const IRS: Seq = Seq::new(u32::MAX - 500);
 /// The peer's port when it opens.
 const PEER_PORT: u16 = 40_000;
-/// The first timers are so many round trips long at the most: SRTT + 4 RTTVAR, where RTTVAR is half of SRTT (RFC 6298 §2.2).
+/// The first timers are so many round trips long at the most: SRTT + 4 RTTVAR, where RTTVAR is half
+/// of SRTT (RFC 6298 §2.2).
 const TIMER: u64 = 3;
 /// Octets behind an IP header that an ICMP message quotes (RFC 792).
 const QUOTED: usize = 8;
@@ -30,7 +31,8 @@ pub(crate) struct Player<'w, W> {
     world: &'w mut W,
     /// The time of the last line.
     now: Instant,
-    /// How late a line was done at the worst. Round trips are longer by that than the script says, and timers depend on them.
+    /// How late a line was done at the worst. Round trips are longer by that than the script says,
+    /// and timers depend on them.
     lag: Duration,
     /// The host's initial sequence number.
     iss: Option<Seq>,
@@ -224,7 +226,8 @@ impl<'w, W: World> Player<'w, W> {
         Ok(())
     }
 
-    /// A segment in words: its sequence numbers count from `seq`, acknowledgement and SACK blocks from `ack`.
+    /// A segment in words: its sequence numbers count from `seq`, acknowledgement and SACK blocks
+    /// from `ack`.
     fn segment(&self, words: &[&str], seq: Seq, ack: Seq) -> Segment {
         let mut segment = Segment { window: 60_000, flags: flags(words[0]), ..Segment::default() };
         let (from, to) = pair(words[1], ':');

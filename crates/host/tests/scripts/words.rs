@@ -1,22 +1,27 @@
 //! The language of the scripts.
 //!
-//! A script is a list of lines. A line may begin with `ours` or `linux`: then it holds in that world alone. `+N` lets N
-//! milliseconds pass first. Then one of:
+//! A script is a list of lines. A line may begin with `ours` or `linux`: then it holds in that
+//! world alone. `+N` lets N milliseconds pass first. Then one of:
 //!
 //! ```text
 //! listen | accept | connect                    the application opens
-//! write N | read N | finish | close | abort    … goes on: `finish` ends its own stream, `close` gives up the other one too
+//! write N | read N | finish | close | abort    … goes on: `finish` ends its own stream,
+//!                                              `close` gives up the other one too
 //! sees established | end | reset | refused | timeout   what it is told
 //! < FLAGS FROM:TO [ack N] [win N] …            a segment arrives
-//! < too-big MTU FROM                           … or an ICMP message about a segment that began there
-//! > FLAGS FROM:TO [ack N] [win N] …            a segment must leave at this time, with these fields
+//! < too-big MTU FROM                           … or an ICMP message about a segment
+//!                                              that began there
+//! > FLAGS FROM:TO [ack N] [win N] …            a segment must leave at this time,
+//!                                              with these fields
 //! > nothing                                    nothing leaves until this time
 //! ```
 //!
-//! FLAGS are of `S F R P . E W`; P is not compared. Numbers count from the initial sequence numbers, so that data begins at 1.
-//! Further fields: `mss N`, `wscale N`, `sackok`, `sack A-B,C-D`, `ts V/E`, `ce`; of a segment that must leave `ecr E`, `nots`,
-//! `nowscale`, `nosack`, `new` (of another connection), `push`, `nopush`, `ect`, `notect`. A TSecr counts from the first TSval of the host that is tried. Fields
-//! that a line does not name are not compared, but the octets of data are always.
+//! FLAGS are of `S F R P . E W`, or `-` for none; P is not compared. Numbers count from the initial
+//! sequence numbers, so that data begins at 1. Further fields: `mss N`, `wscale N`, `sackok`,
+//! `sack A-B,C-D`, `ts V/E`, `ce`. Of a segment that must leave: `ecr E`, `stamped`, `nots`,
+//! `nowscale`, `nosackok`, `nosack`, `new` (of another connection), `push`, `nopush`, `ect`,
+//! `notect`. A TSecr counts from the first TSval of the host that is tried. Fields that a line does
+//! not name are not compared, but the octets of data are always.
 
 use ropewalk_testnet::words::number;
 use ropewalk_units::Duration;

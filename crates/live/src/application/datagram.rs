@@ -1,5 +1,6 @@
-//! UDP: the scenario's paced source and its receiver of datagrams, on two sockets. A datagram begins with its number and with
-//! the time at which it was sent, which is that of one clock at both ends.
+//! UDP: the scenario's paced source and its receiver of datagrams, on two sockets. A datagram
+//! begins with its number and with the time at which it was sent, which is that of one clock at
+//! both ends.
 
 use super::Stage;
 use super::progress::Progress;
@@ -29,7 +30,8 @@ pub(super) fn send(stage: &Stage, paced: &mut Paced, socket: &Stream, progress: 
             octets[..8].copy_from_slice(&number.to_be_bytes());
             octets[8..16].copy_from_slice(&now.as_nanos().to_be_bytes());
             progress.count_sent(number + 1);
-            // What the kernel does not take is lost; what nobody hears is told by ICMP, and lost too.
+            // A datagram that the kernel does not take is lost. That may be because of an ICMP
+            // error for an earlier one.
             let _ = again(socket.write(&octets));
         }
     }

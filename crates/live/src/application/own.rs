@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// How the end gets its connection.
 #[derive(Debug)]
 pub(super) enum Opening {
-    /// It opens it then, over these paths.
+    /// The end opens the connection at `start`, over these paths.
     Active { start: Instant, paths: Vec<Path>, protocol: Protocol },
-    /// It waits for it.
+    /// The end waits for the connection.
     Passive { protocol: Protocol },
 }
 
@@ -59,7 +59,7 @@ impl OwnEnd {
         }
     }
 
-    /// Before time begins: the end that waits is there.
+    /// Before time zero: listens, if this end waits for its connection.
     pub(crate) fn prepare(&self, host: &mut Host) {
         if let Opening::Passive { protocol } = &self.opening {
             host.listen(server_port(self.connection), protocol.clone());
@@ -99,7 +99,7 @@ impl OwnEnd {
         if self.socket.is_some() || now < *start {
             return;
         }
-        // What it asks for is asked from now on, as in simulation.
+        // The time of a request counts from here on, as in simulation.
         self.source.pump(now, &Sink::default(), &mut self.outgoing);
         self.socket = host.connect_over(now, paths, protocol);
     }
@@ -153,7 +153,8 @@ impl OwnEnd {
         }
     }
 
-    /// If it sends: the number of its connection, and of its subflows what a kernel would report.
+    /// If this end sends the data: the index of its connection, and what a kernel would report of
+    /// the subflows.
     pub(crate) fn report(&self, host: &Host) -> Option<(usize, Report)> {
         let id = self.socket.filter(|_| self.data == DataEnd::Sender)?;
         if let Some(connection) = host.mptcp(id) {

@@ -23,7 +23,7 @@ pub(crate) struct Progress {
     error: Mutex<Option<String>>,
 }
 
-/// A thread that has panicked has left what it had.
+/// A thread that has panicked leaves values that still hold.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -64,7 +64,7 @@ impl Progress {
         self.deliver(receiver.bytes, receiver.last_at);
     }
 
-    /// Something went wrong; the first to say so is heard.
+    /// Something went wrong. Only the first error is kept.
     pub(super) fn fail(&self, error: &io::Error) {
         lock(&self.error).get_or_insert_with(|| error.to_string());
     }

@@ -18,10 +18,11 @@ const IPPROTO_MPTCP: i32 = 262;
 const FIRST_SERVER_PORT: u16 = 5001;
 /// First port of clients, likewise.
 const FIRST_CLIENT_PORT: u16 = 35_001;
-/// Octets of memory that datagrams may wait in for their receiver. A simulated one takes whatever comes; the kernel's 208 kB hold some
-/// ninety datagrams, fewer than a resequencer lets go at once.
+/// Octets of memory for datagrams that wait for their receiver. A simulated receiver takes whatever
+/// comes. The kernel's default holds some ninety datagrams, fewer than a resequencer lets go at
+/// once.
 const WAITING: usize = 16 << 20;
-/// Who waits looks this often whether the run is over.
+/// A thread that waits checks this often whether the run is over.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The kernel's name of a connection's congestion control.
@@ -37,7 +38,8 @@ pub(crate) fn control(protocol: &Protocol) -> &'static str {
         Protocol::Mptcp(config) => match config.coupling {
             Coupling::Cubic => "cubic",
             Coupling::Bbr => "bbr",
-            // What it cannot couple is nearest to Reno on each subflow.
+            // The kernel has no coupled congestion control. Reno on each subflow is nearest to
+            // that.
             _ => "reno",
         },
         Protocol::Udp => "",
@@ -144,7 +146,7 @@ fn roomy(domain: Domain) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Waits for a moment. What is there?
+/// Waits for `most`, but not longer than [`LOOK`]. Returns what the socket is ready for.
 fn look(socket: &Socket, flags: PollFlags, most: Duration) -> io::Result<PollFlags> {
     let mut asked = [PollFd::new(socket, flags)];
     match poll(&mut asked, Some(&timespec(most.min(LOOK)))) {
@@ -208,8 +210,8 @@ impl Stream {
         Ok(Self { socket, _listener: listener })
     }
 
-    /// Waits until a call has something to do, or for `most`, or until it is time to look whether the run is over. What can be
-    /// done is returned, errors included.
+    /// Waits until a call has something to do, or for `most`, or until it is time to look whether
+    /// the run is over. What can be done is returned, errors included.
     pub(super) fn wait(&self, flags: PollFlags, most: Duration) -> io::Result<PollFlags> {
         look(&self.socket, flags, most)
     }
@@ -222,13 +224,13 @@ impl Stream {
         (&self.socket).read(octets)
     }
 
-    /// That was all.
+    /// Says that nothing more will be written.
     pub(super) fn finish(&self) -> io::Result<()> {
         self.socket.shutdown(Shutdown::Write)
     }
 }
 
-/// A call that could not be done at once is nothing; it is to be made again.
+/// `None` for a call that could not be done at once. It is to be made again.
 pub(super) fn again<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -8,7 +8,7 @@ use ropewalk_wire::{Payload, fill_stream};
 use rustix::event::PollFlags;
 use std::io;
 
-/// Octets written or read at once; as much waits for the kernel at most.
+/// Octets written or read at once, at most. No more than that wait for the kernel.
 pub(super) const CHUNK: usize = 1 << 16;
 
 /// What the source has written and the kernel has not taken: positions in the generated stream.
@@ -72,10 +72,11 @@ impl<'a> Running<'a> {
 
     /// Goes on until the run is over.
     pub(super) fn run(mut self) -> io::Result<()> {
-        // As every program that waits for room: it does not write before the kernel says that there is enough of it.
+        // When the kernel had no room, nothing is written until it says that there is enough of it
+        // again. Most programs do so.
         let mut is_full = false;
         while !self.stage.is_over() {
-            // What has come may ask for an answer: it is written before anything is waited for.
+            // A request that has come is answered before this thread waits for anything.
             self.receive()?;
             if !is_full {
                 is_full = self.send()?;
@@ -90,13 +91,13 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// How long until the source has something to say; for ever if the kernel has no room.
+    /// How long until the source has something to write. Without end if the kernel has no room.
     fn patience(&self, is_full: bool) -> Duration {
         let deadline = self.end.source.deadline().filter(|_| !is_full);
         deadline.unwrap_or(Instant::MAX).saturating_since(self.stage.clock.now())
     }
 
-    /// Writes what is due, as far as the kernel takes it. Is there more?
+    /// Writes what is due, as far as the kernel takes it. Returns whether some of it is left.
     fn send(&mut self) -> io::Result<bool> {
         let End { source, outgoing, .. } = &mut *self.end;
         loop {
@@ -110,7 +111,8 @@ impl<'a> Running<'a> {
             let Some(len) = again(self.stream.write(octets))? else { return Ok(true) };
             outgoing.advance(len as u64);
         }
-        // An end that only follows its peer stays open: the kernel tells nothing of a connection that is closed.
+        // An end that only follows its peer stays open: the kernel tells nothing of a connection
+        // that is closed.
         let follows = matches!(source, Source::None | Source::Responder(_));
         if outgoing.finished && !follows && !self.is_shut {
             self.is_shut = true;
@@ -135,7 +137,7 @@ impl<'a> Running<'a> {
                 )));
             }
             self.sink.process(now, Payload { offset, len: len as u32 });
-            // What waits to be written does not wait for all that can be read.
+            // Writing does not wait until all that can be read is read.
             if len < CHUNK {
                 break;
             }
@@ -148,7 +150,8 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Where the first octet is that is not the one of the generated stream, whose octets from `offset` on these should be.
+/// The place of the first octet that is not the one of the generated stream. These octets should be
+/// those of the stream from `offset` on.
 pub(super) fn wrong_at(offset: u64, octets: &[u8]) -> Option<u64> {
     let mut expected = [0; 4096];
     for (index, part) in octets.chunks(expected.len()).enumerate() {

@@ -1,5 +1,6 @@
-//! Namespaces with the simulator's links between them, for another program: a scenario's Linux hosts, until the standard input ends or
-//! the scenario is over. The names of its namespaces are `ropewalk-PROCESS-0-HOST`.
+//! Namespaces with the simulator's links between them, for another program: a scenario's Linux
+//! hosts, until the standard input ends or the scenario is over. The names of its namespaces are
+//! `ropewalk-PROCESS-0-HOST`.
 
 use ropewalk_scenario::{RunOptions, load};
 use std::io::Read;
@@ -28,7 +29,8 @@ fn hold(file: &Path) -> Result<(), ropewalk_live::RunError> {
     let stop = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&stop);
     std::thread::spawn(move || {
-        // Who started this holds the other end, and lets it go at the latest when it dies.
+        // The program that started this one holds the other end. It closes at the latest when that
+        // program ends.
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         ended.store(true, Ordering::Relaxed);
     });

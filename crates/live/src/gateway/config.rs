@@ -7,9 +7,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::net::{IpAddr, SocketAddr};
 
-/// UDP port of a bond's second gateway; the k-th bond of the plan has the k-th from here.
+/// First UDP port of hubs. A hub whose first bond is the k-th of the plan has the k-th port from
+/// here.
 const FIRST_PORT: u16 = 5_600;
-/// Mark of the daemons' own packets and number of their table; the k-th bond of the plan has the k-th from here. As the daemon's own
+/// First mark of the daemons' own packets, which is also the number of their routing table. The
+/// daemons of the k-th bond of the plan have the k-th from here. The first is the daemon's own
 /// default (`docs/gateway.md`).
 const FIRST_MARK: u32 = 0x7270;
 
@@ -34,10 +36,11 @@ pub(super) struct Hub<'a> {
     pub(super) bonds: Vec<Draft<'a>>,
 }
 
-/// Keys of a bond that the two configurations have elsewhere.
+/// Keys of a bond's table that the `[bond]` table of a configuration does not have.
 const ELSEWHERE: [&str; 4] = ["between", "paths", "run_up", "classes"];
 
-/// The end that asks for a session, or the one that is asked: the first gateway of a bond and the second.
+/// The end that asks for a session, or the one that is asked: the first gateway of a bond and the
+/// second.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Role {
     Site,
@@ -61,7 +64,7 @@ impl Role {
     }
 }
 
-/// Texts of TOML in quotes. The names of a scenario need no more.
+/// A TOML list of texts in quotes. The names of a scenario need no escapes.
 fn list(items: impl IntoIterator<Item = impl ToString>) -> String {
     let items = items.into_iter().map(|item| format!("\"{}\"", item.to_string()));
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
@@ -72,7 +75,8 @@ fn whole(address: IpAddr) -> String {
     format!("{address}/{}", if address.is_ipv4() { 32 } else { 128 })
 }
 
-/// The keys of a table as lines of TOML; those of tables in it have dotted names. What JSON says of texts, numbers and booleans, TOML says, too.
+/// The keys of a table as lines of TOML; those of tables in it have dotted names. What JSON says of
+/// texts, numbers and booleans, TOML says, too.
 fn lines(prefix: &str, table: &Value, leave_out: &[&str], text: &mut String) {
     for (key, value) in
         table.as_object().into_iter().flatten().filter(|(key, _)| !leave_out.contains(&key.as_str()))
@@ -87,7 +91,8 @@ fn lines(prefix: &str, table: &Value, leave_out: &[&str], text: &mut String) {
     }
 }
 
-/// The file of an end's key, of the shared key, of a configuration, and so on; of a hub by the number of its first bond.
+/// The file of an end's key, of the shared key, of a configuration, and so on; of a hub by the
+/// number of its first bond.
 pub(super) fn file(number: usize, what: &str) -> String {
     format!("{number}-{what}")
 }
@@ -151,8 +156,9 @@ impl Draft<'_> {
         text + &self.keys()
     }
 
-    /// What its hub is told of its site. Of several sites each has the addresses behind it; one alone has all, whatever way a packet goes
-    /// back: the kernel asks its own routes before the daemon's.
+    /// What its hub is told of its site. If there are several sites, each has the addresses behind
+    /// it. A single site has all addresses, whatever way packets to them go: the kernel asks its
+    /// own routes before the daemon's.
     fn member(&self, site: &str, is_alone: bool) -> String {
         let prefixes = self.addresses().filter(|&to| {
             let next = self.next(Role::Hub, to);

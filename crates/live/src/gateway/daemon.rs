@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-/// Between the signal that asks a daemon to end and the one that ends it, and between looks whether it has.
+/// Time between the signal that asks a daemon to end and the one that ends it.
 const GRACE: Duration = Duration::from_secs(2);
+/// Time between two checks whether it has ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// The last lines of its log, so many of them, are in the message when it fails.
+/// So many last lines of its log are in the message when it fails.
 const SHOWN_LINES: usize = 5;
 
 /// A daemon at work.
@@ -50,12 +51,12 @@ impl Daemon {
     ) -> io::Result<Self> {
         let log = config.with_extension("log");
         let told = File::create(&log)?;
-        // A group of its own: Ctrl-C on a terminal does not come to it.
+        // It is in a process group of its own, so that Ctrl-C on a terminal does not come to it.
         let mut command = Command::new(program);
         command.arg("run").arg(config).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(told);
         let child = namespace.inside(|| {
-            // What this thread is allowed beyond others goes to the process that it starts.
+            // The process inherits the priority of this thread.
             urgency::apply(Urgency::Applications);
             command.spawn()
         })?;
@@ -101,7 +102,8 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // One that has ended already cannot be asked; its number is still its own until it is waited for.
+        // One that has ended already cannot be asked; its number is still its own until it is
+        // waited for.
         let _ = kill(self.pid(), Signal::SIGTERM);
         let (clock, never) = (Clock::new(), AtomicBool::new(false));
         while clock.now() < Instant::ZERO + GRACE {

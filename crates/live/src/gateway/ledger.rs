@@ -4,8 +4,8 @@ use super::status::{OfBond, OfPath, Tunnel};
 use ropewalk_scenario::plan::{BondPlan, LinkPlan, Plan};
 use ropewalk_scenario::{BondEgress, BondPathSample, BondRow, BondTotals, BondTraffic};
 
-/// One end of a bond: what its daemon told, session by session. One that begins counts from nothing; what the one before counted after it
-/// was seen last is not known.
+/// One end of a bond: what its daemon told, summed over its sessions. The counts of a session begin
+/// at zero. What the session before counted after the last look at it is not known.
 #[derive(Clone, Debug, Default)]
 pub(super) struct End {
     counts: OfBond,
@@ -19,13 +19,13 @@ pub(super) struct End {
 }
 
 impl End {
-    /// From now on it counts.
+    /// Begins to count, from what `tunnel` has counted.
     pub(super) fn begin(&mut self, tunnel: Option<Tunnel>, bond: &BondPlan) {
         self.paths = vec![OfPath::default(); bond.paths.len()];
         self.last = tunnel;
     }
 
-    /// What is told now.
+    /// Adds what was counted since the last look.
     pub(super) fn look(&mut self, tunnel: Option<Tunnel>) {
         let last = self.last.take();
         let Some(tunnel) = tunnel else { return };
@@ -49,7 +49,8 @@ impl End {
     }
 }
 
-/// Of the whole, then of each path: what passed from one end to the other, and how much of it was lost.
+/// Of the whole, then of each path: what passed from one end to the other, and how much of it was
+/// lost.
 fn traffic(from: &End, to: &End) -> Vec<(BondTraffic, u64)> {
     let whole = BondTraffic {
         sent_packets: from.counts.offered,

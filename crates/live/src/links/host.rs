@@ -17,11 +17,11 @@ const BATCH: usize = 64;
 pub(crate) enum Takes {
     /// A host's interface gets what is for its own address, as in simulation.
     Own,
-    /// A gateway forwards others'.
+    /// A gateway's interface gets all packets: it forwards those of others.
     All,
 }
 
-/// A host or a gateway of the scenario that a kernel is.
+/// A host or a gateway of the scenario that runs on a kernel.
 pub(crate) struct Host {
     takes: Takes,
     interfaces: Vec<Interface>,
@@ -63,7 +63,7 @@ impl Host {
         context.drop_packet(id);
     }
 
-    /// The kernel gets what has come out of links with others.
+    /// Gives the kernel the packets that were kept to be given together.
     pub(super) fn flush(&mut self) {
         for (joined, interface) in self.joined.iter_mut().zip(&self.interfaces) {
             let _ = joined.as_mut().map(|joined| joined.flush(&interface.device));

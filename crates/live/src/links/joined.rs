@@ -45,7 +45,8 @@ impl Joined {
         port: Port,
     ) -> bool {
         let read = device.recv_multiple(&mut self.whole, &mut self.parts, &mut self.lens, 0);
-        // What is no packet is left out; an error of the system, of which "nothing there" is one, ends it.
+        // What is no packet is left out; an error of the system, of which "nothing there" is one,
+        // ends it.
         let Some(count) = read.map_or_else(|error| error.raw_os_error().is_none().then_some(0), Some) else {
             return false;
         };

@@ -24,12 +24,12 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// One packet.
+    /// Counts one packet.
     pub(crate) fn record(&mut self, late: Duration) {
         self.times.saturating_record(late.as_nanos());
     }
 
-    /// Those of another host.
+    /// Adds those of another host.
     pub(crate) fn add(&mut self, other: &Self) {
         self.times.add(&other.times).expect("both have one size");
     }

@@ -11,7 +11,7 @@ use ropewalk_units::{Duration, Instant};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Who looks at its subflows sees them as they were at most so long ago.
+/// The least time between two reports of its subflows.
 const REPORT_EVERY: Duration = Duration::from_millis(10);
 /// Its only timer.
 const TIMER: u32 = 0;
@@ -32,7 +32,8 @@ pub(crate) struct OwnHost {
 }
 
 impl OwnHost {
-    /// A host with these addresses, in the order of its links. `secret` is what its sequence numbers and keys are made of.
+    /// A host with these addresses, in the order of its links. `secret` is what its sequence
+    /// numbers and keys are made of.
     pub(crate) fn new(
         (addresses, secret): (Vec<IpAddr>, [u64; 4]),
         ends: Vec<OwnEnd>,
@@ -51,7 +52,8 @@ impl OwnHost {
         &self.lateness
     }
 
-    /// A packet has come out of a link. As at a kernel, an interface takes what is for its own address only.
+    /// A packet has come out of a link. As at a kernel, an interface takes what is for its own
+    /// address only.
     pub(super) fn deliver(&mut self, context: &mut Context<'_, Octets>, port: Port, id: PacketId) {
         let packet = context.packet(id);
         let is_own = packet.destination() == self.addresses[port.0 as usize];
@@ -104,7 +106,7 @@ impl OwnHost {
                     let _ = self.ends.iter_mut().any(|end| end.accept(id, local.port()));
                 }
                 Event::Closed(id, error) => {
-                    // What it has counted goes with it.
+                    // Its counts go with it, so they are reported first.
                     self.report();
                     self.ends.iter_mut().for_each(|end| end.close(id, error.clone()));
                 }
@@ -114,7 +116,7 @@ impl OwnHost {
         any
     }
 
-    /// Was anything sent?
+    /// Sends all that may leave. Was there anything?
     fn transmit(&mut self, context: &mut Context<'_, Octets>) -> bool {
         let mut any = false;
         while let Some(from) = self.host.poll_transmit(context.now(), &mut self.octets) {

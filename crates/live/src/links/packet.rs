@@ -19,7 +19,8 @@ const fn hops(destination: IpAddr) -> usize {
     }
 }
 
-/// The bits that are the ECN field (RFC 3168 §5): IPv6's traffic class begins within the first octet.
+/// The bits that are the ECN field (RFC 3168 §5): IPv6's traffic class begins within the first
+/// octet.
 const fn ecn_bits(destination: IpAddr) -> u8 {
     match destination {
         IpAddr::V4(_) => 0b11,
@@ -27,7 +28,8 @@ const fn ecn_bits(destination: IpAddr) -> u8 {
     }
 }
 
-/// An IP packet in octets. Its buffer stays when the packet is gone, and the next one is written over it.
+/// An IP packet in octets. Its buffer stays when the packet is gone, and the next one is written
+/// over it.
 #[derive(Clone, Debug)]
 pub(crate) struct Octets {
     /// As long as the longest packet so far; the packet is in front.
@@ -60,8 +62,8 @@ impl Octets {
         &mut self.buffer[..most]
     }
 
-    /// Takes the first `len` octets of its room as the packet. False: it is none, or for many: no host of a
-    /// scenario sends to a group.
+    /// Takes the first `len` octets of its room as the packet. False: it is none, or for many: no
+    /// host of a scenario sends to a group.
     pub(super) fn read(&mut self, len: usize) -> bool {
         self.len = len;
         let Ok(ip) = IpPacket::read(&self.buffer[..len]) else { return false };

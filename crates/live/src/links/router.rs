@@ -13,14 +13,15 @@ pub(crate) struct Router {
 }
 
 impl Router {
-    /// From now on these routes hold: by index of the address.
+    /// Sets the routes: for each address of the plan, in order, the port that leads to it.
     pub(super) fn set_routes(&mut self, plan: &Plan, next: impl Iterator<Item = Option<Port>>) {
         let known =
             next.enumerate().filter_map(|(index, port)| Some((plan.address(AddressIndex(index)), port?)));
         self.routes = known.collect();
     }
 
-    /// Forwards a packet. Without a route, or a hop left to live, it is dropped without a word to its sender.
+    /// Forwards a packet. Without a route, or a hop left to live, it is dropped, and its sender
+    /// gets no ICMP message.
     pub(super) fn forward(&self, context: &mut Context<'_, Octets>, id: PacketId) {
         let packet = context.packet_mut(id);
         let port = self.routes.get(&packet.destination()).copied().filter(|_| packet.hop());

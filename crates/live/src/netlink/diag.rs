@@ -1,5 +1,5 @@
-//! What the kernel's TCP and Multipath TCP sockets have counted: `sock_diag` (`uapi/linux/inet_diag.h`, `uapi/linux/tcp.h`,
-//! `uapi/linux/mptcp.h`).
+//! What the kernel's TCP and Multipath TCP sockets have counted: `sock_diag`
+//! (`uapi/linux/inet_diag.h`, `uapi/linux/tcp.h`, `uapi/linux/mptcp.h`).
 
 use super::Netlink;
 use super::attribute::{find, push};
@@ -27,10 +27,12 @@ const MESSAGE: usize = 72;
 const INODE: usize = 68;
 /// Where `mptcpi_bytes_retrans` is in `struct mptcp_info`.
 const BYTES_RETRANS: std::ops::Range<usize> = 48..56;
-/// Every state except TIME-WAIT, CLOSE, LISTEN and the half-open request, which have nothing to tell.
+/// Every state except TIME-WAIT, CLOSE, LISTEN and the half-open request, which have nothing to
+/// tell.
 const STATES: u32 = 0xfff & !(1 << 6 | 1 << 7 | 1 << 10);
 
-/// States in which the peer has acknowledged our FIN: FIN-WAIT-2 and CLOSING's successor.
+/// States in which the peer has acknowledged our FIN: FIN-WAIT-2. TIME-WAIT is not among
+/// [`STATES`].
 const FIN_ACKED: [u8; 1] = [5];
 
 /// A socket of TCP, which may be a subflow.
@@ -104,7 +106,8 @@ impl TcpInfo {
 pub(crate) struct MptcpSocket {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
-    /// Octets sent once more on another subflow; `None` where the kernel does not tell (before Linux 6.5).
+    /// Octets sent once more on another subflow; `None` where the kernel does not tell (before
+    /// Linux 6.5).
     pub(crate) reinjected: Option<u64>,
 }
 

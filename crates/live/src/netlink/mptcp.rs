@@ -1,4 +1,5 @@
-//! The in-kernel path manager of Multipath TCP: the generic netlink family `mptcp_pm` (`uapi/linux/mptcp_pm.h`).
+//! The in-kernel path manager of Multipath TCP: the generic netlink family `mptcp_pm`
+//! (`uapi/linux/mptcp_pm.h`).
 
 use super::Netlink;
 use super::attribute::{find, push, push_nested};
@@ -124,7 +125,8 @@ impl MptcpPm {
         self.of_endpoint(pm::ADD_ADDRESS, &inner)
     }
 
-    /// `ip mptcp endpoint delete`; number 0 stands for the address of first subflows, which is given then.
+    /// `ip mptcp endpoint delete`; number 0 stands for the address of first subflows, which is
+    /// given then.
     pub(crate) fn delete(&mut self, id: u8, address: Option<IpAddr>) -> io::Result<()> {
         let mut inner = Vec::new();
         push(&mut inner, address::ID, &[id]);

@@ -7,8 +7,9 @@ use std::net::IpAddr;
 
 /// The endpoints that a connection needs at one of its hosts; `end` is 0 for the one that opens it.
 ///
-/// A path that ends at the server's first address is opened by the client, from an endpoint of its own. A path that ends
-/// elsewhere is opened when the server has announced that address, and the client's routes say from where.
+/// A path that ends at the server's first address is opened by the client, from an endpoint of its
+/// own. A path that ends elsewhere is opened when the server has announced that address, and the
+/// client's routes say from where.
 pub(super) fn of(
     plan: &Plan,
     connection: &ConnectionPlan,

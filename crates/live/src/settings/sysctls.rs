@@ -18,7 +18,7 @@ const LEAST_MEMORY: u32 = 4096;
 /// What a receive buffer starts with when it grows by itself, and a send buffer, as in Linux.
 const FIRST_RECEIVE: u32 = 131_072;
 const FIRST_SEND: u32 = 16_384;
-/// Linux probes the tail after so many early retransmits' worth of time (`tcp_early_retrans`).
+/// The value of `tcp_early_retrans` with which Linux sends tail loss probes; 0 turns them off.
 const TAIL_LOSS_PROBE: u32 = 3;
 
 /// What one connection asks for.

@@ -27,7 +27,7 @@ fn command<'a>(outcome: &'a Outcome, name: &str) -> &'a CommandRow {
     outcome.commands.iter().find(|row| row.name == name).expect("it is told")
 }
 
-/// What an iperf3 client has to say: 4 MB to the server, as often as it takes until that one listens.
+/// The report of an iperf3 client, which has sent 4 MB to its server.
 fn iperf(outcome: &Outcome) -> Value {
     let row = command(outcome, "speed");
     assert_eq!((row.exit_code, row.error.as_deref()), (Some(0), None), "{row:?}");

@@ -1,4 +1,5 @@
-//! Bonds whose gateways are the daemon. It has to be built before: `cargo build --profile test -p ropewalk-gateway`.
+//! Bonds whose gateways are the daemon. It has to be built before:
+//! `cargo build --profile test -p ropewalk-gateway`.
 
 use crate::machine::{has_gateway, judged, turn};
 use crate::scenarios::{Emulated, bonded, limited, two_sites, weighted};
@@ -62,7 +63,7 @@ fn a_bond_of_two_paths_carries_datagrams_and_tcp_in_both_worlds() {
     }
 }
 
-/// Weights follow losses, so some there are. The daemon's packets are 2 % longer.
+/// Weights follow losses, so the links must lose packets. The daemon's packets are 2 % longer.
 #[test]
 fn a_bond_by_weights_is_the_same_in_both_worlds() {
     if !has_gateway() {
@@ -196,7 +197,8 @@ fn folder_of(process: u32) -> Option<PathBuf> {
     folders.find(|entry| entry.path().is_dir()).map(|entry| entry.path())
 }
 
-/// The daemons of the run of a process, as folders of `/proc`: their configurations are in the run's folder.
+/// The daemons of the run of a process, as folders of `/proc`: their configurations are in the
+/// run's folder.
 fn daemons_in(process: u32) -> Vec<PathBuf> {
     let config = format!("/run/ropewalk/{process}-");
     let processes = std::fs::read_dir("/proc").expect("it is there").flatten().map(|entry| entry.path());

@@ -23,8 +23,8 @@ pub(crate) fn turn() -> Option<MutexGuard<'static, ()>> {
     None
 }
 
-/// Runs a test when it has the machine for itself, and judges it if it had: what fails while other programs keep kernel and
-/// applications waiting runs again.
+/// Runs a test when it has the machine for itself, and judges it if it had: what fails while other
+/// programs keep kernel and applications waiting runs again.
 pub(crate) fn judged(test: impl Fn()) {
     let Some(_turn) = turn() else { return };
     for _ in 0..ATTEMPTS {
@@ -41,7 +41,8 @@ pub(crate) fn judged(test: impl Fn()) {
     println!("inconclusive: the machine was busy in {ATTEMPTS} runs");
 }
 
-/// Is the daemon there? If not, says so, or fails if it must be. A machine that can make no namespaces is told elsewhere.
+/// Is the daemon there? If not, says so, or fails if it must be. A machine that can make no
+/// namespaces is told elsewhere.
 pub(crate) fn has_gateway() -> bool {
     let is_there = Machine::look().gateway.is_some();
     let missing = "there is no program ropewalk-gateway: cargo build --profile test -p ropewalk-gateway";

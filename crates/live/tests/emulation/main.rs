@@ -1,5 +1,6 @@
-//! Scenarios whose hosts are Linux's: they run on this machine, in namespaces of their own, for a few seconds each. How fast
-//! they are is compared with room for a machine that has much else to do.
+//! Scenarios whose hosts are Linux's: they run on this machine, in namespaces of their own, for a
+//! few seconds each. How fast they are is compared with room for a machine that has much else to
+//! do.
 
 mod foreign;
 mod gateways;
@@ -61,7 +62,8 @@ fn a_clean_link_is_filled_in_both_worlds() {
     });
 }
 
-/// Packets that the client's kernel says to have sent at its interface, of which one may have been many.
+/// Packets that the client's kernel says to have sent at its interface, of which one may have been
+/// many.
 fn handed_over(outcome: &Outcome) -> u64 {
     let count = outcome.commands.iter().find(|row| row.name == "count").expect("it is told");
     let line = count.output.lines().find_map(|line| line.trim().strip_prefix("dsl:"));
@@ -80,7 +82,8 @@ fn the_same_packets_are_lost_with_and_without_offloads() {
             assert!(row.completed && row.bytes == 500_000, "{row:?}");
             assert_eq!(link.drops_loss, 2, "{link:?}");
             assert_eq!(outcome.subflows[0].retransmissions, 2, "{:?}", outcome.subflows);
-            // Full segments of 1 448 octets, the two that were lost once more, and some without data.
+            // Full segments of 1 448 octets, the two that were lost once more, and some without
+            // data.
             assert!((348..370).contains(&(link.packets + link.drops_loss)), "{link:?}");
         }
         assert!(handed_over(&plain) >= 348 && handed_over(&joined) < 300, "as many as one each");
@@ -90,7 +93,8 @@ fn the_same_packets_are_lost_with_and_without_offloads() {
     });
 }
 
-/// What two kernels carry over 500 Mbit/s depends on the machine: it is printed, and less than half is too little.
+/// What two kernels carry over 500 Mbit/s depends on the machine: it is printed, and less than half
+/// is too little.
 #[test]
 fn offloads_carry_a_fast_link() {
     judged(|| {
@@ -141,7 +145,8 @@ fn an_endpoint_comes_and_goes_while_data_flow() {
             let [dsl, lte] = &outcome.subflows[..] else { panic!("{:?}", outcome.subflows) };
             println!("{} octets over lte, {} over dsl", lte.bytes, dsl.bytes);
             assert_eq!((dsl.path.as_str(), lte.path.as_str()), ("dsl", "lte"));
-            // At 4 Mbit/s a second and a half carry 750 kB, and the three seconds to the end 1.5 MB.
+            // At 4 Mbit/s a second and a half carry 750 kB, and the three seconds to the end
+            // 1.5 MB.
             assert!(
                 (300_000..900_000).contains(&lte.bytes) && dsl.bytes > 3_000_000,
                 "{:?}",
@@ -182,7 +187,8 @@ fn what_was_on_a_path_that_goes_dark_is_sent_again_by_the_other() {
         let row = &outcome.connections[0];
         let reinjected = row.reinjected_bytes.expect("kernels with CONFIG_INET_MPTCP_DIAG tell it");
         println!("{reinjected} octets reinjected of {}", row.bytes);
-        // The dark link's queue and what was in flight are less than 100 packets; the kernel repeats some twice.
+        // The dark link's queue and what was in flight are less than 100 packets; the kernel
+        // repeats some twice.
         assert!((1_400..280_000).contains(&reinjected), "{row:?}");
     });
 }
@@ -190,7 +196,8 @@ fn what_was_on_a_path_that_goes_dark_is_sent_again_by_the_other() {
 #[test]
 fn every_application_does_the_same_in_both_worlds() {
     judged(|| {
-        // The answers show both ends' applications at work: a request has to be answered when it comes.
+        // The answers show both ends' applications at work: a request has to be answered when it
+        // comes.
         let response = |outcome: &Outcome| outcome.connections[2].mean_response_s.expect("there are some");
         let [emulated, simulated] = agreeing(&talk(), 0.1, response);
         let row = |outcome: &Outcome, index: usize| outcome.connections[index].clone();

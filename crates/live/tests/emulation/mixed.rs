@@ -5,7 +5,7 @@ use crate::scenarios::{Emulated, transfer, two_links, web};
 use crate::{agreeing_with, close, goodput};
 use ropewalk_scenario::Outcome;
 
-/// Whose kernel it is.
+/// The sides that run on a kernel, one at a time.
 const SIDES: [&str; 2] = ["client", "server"];
 
 /// The paths of the only connection, with the octets that each has carried.
@@ -13,7 +13,7 @@ fn paths(outcome: &Outcome) -> Vec<(&str, u64)> {
     outcome.subflows.iter().map(|subflow| (subflow.path.as_str(), subflow.bytes)).collect()
 }
 
-/// On a kernel at this side alone.
+/// Runs a scenario with a kernel at this side alone.
 fn mixed(scenario: &Emulated, linux: &str) -> Outcome {
     let outcome = scenario.run_with(linux);
     for row in &outcome.connections {

@@ -7,8 +7,9 @@ use std::path::Path;
 /// A scenario of a client and a server, whose text leaves open what they run.
 pub(crate) struct Emulated(String);
 
-/// One TCP connection on one link, for as long as the scenario lasts. Reno: with CUBIC the kernel delivered 7.23 Mbit/s in five
-/// runs of six and 7.63, as simulated, in the other, however punctual the links were. Why is not known.
+/// One TCP connection on one link, for as long as the scenario lasts. It uses Reno: with CUBIC the
+/// kernel's goodput differs between runs, however punctual the links are, and the reason is not
+/// known.
 pub(crate) fn one_link() -> Emulated {
     let bulk = connection("bulk", r#"tcp.congestion_control = "newreno""#);
     Emulated::new("one-link", "3 s", &[dsl(100), bulk])
@@ -25,8 +26,8 @@ pub(crate) fn transfer() -> Emulated {
     )
 }
 
-/// A transfer of which chosen data packets are lost: one of the first window, and one near the end. A program tells what the client's
-/// kernel has counted at its interface.
+/// A transfer of which chosen data packets are lost: one of the first window, and one near the end.
+/// A program tells what the client's kernel has counted at its interface.
 pub(crate) fn chosen_losses(offloads: bool) -> Emulated {
     let losses = "[links.dsl.forward]\nloss = { model = \"exact\", packets = [5, 300] }\n".to_owned();
     let counts =
@@ -106,7 +107,8 @@ fn access_links() -> String {
     links.concat()
 }
 
-/// A bond of two lines, of which the dearer one takes what does not fit on the other: datagrams and a transfer.
+/// A bond of two lines, of which the dearer one takes what does not fit on the other: datagrams and
+/// a transfer.
 pub(crate) fn bonded() -> Emulated {
     let links = [
         link("lan", ["client", "site"], "rate = \"1 Gbit/s\"\ndelay = \"0.1 ms\"", 1000),
@@ -187,7 +189,8 @@ application = { kind = "bulk", bytes = "100 kB" }
     Emulated(format!("{text}{}{bond}", more.concat()).replace("name = \"bonded\"", "name = \"two-sites\""))
 }
 
-/// Programs alone: one sends 100 kB to another, which goes on until it is ended, and a third does not want to end.
+/// Programs alone: one sends 100 kB to another, which goes on until it is ended, and a third does
+/// not want to end.
 pub(crate) fn programs() -> Emulated {
     let sink = r#"[hosts.server.commands.sink]
 command = """exec python3 -u -c '

@@ -42,7 +42,7 @@ impl Traces {
     }
 }
 
-/// Waits until something is so, but not for ever.
+/// Waits until something is so, for two minutes at the longest.
 pub(crate) fn wait_for(is_so: impl Fn() -> bool) {
     for _ in 0..12_000 {
         if is_so() {

@@ -41,7 +41,8 @@ fn stays<const SUBFLOWS: usize>(report: &Report) -> bool {
     !report.fell_back && report.carried.len() == SUBFLOWS
 }
 
-/// After the change the second subflow carried what it had been given before; the rest went by the first.
+/// After the change the second subflow carried what it had been given before; the rest went by the
+/// first.
 fn rests(report: &Report) -> bool {
     let after = |at: usize| report.carried[at] - report.carried_before[at];
     after(1) * 4 < after(0) * 3
@@ -389,7 +390,8 @@ pub(crate) const CASES: &[Case] = &[
         2,
         |scene| {
             scene.mptcp.checksum = true;
-            // The kernel resets the subflow, and repeats what it had sent there at one mapping in 0.9 s: let it be little.
+            // The kernel resets the subflow. It repeats what it had sent there, one mapping in
+            // 0.9 s. With a small buffer that is little.
             scene.mptcp.receive_buffer = 131_072;
             scene.through(mb::changing(1, Way::Out, MEGABYTE));
         },
@@ -404,7 +406,7 @@ pub(crate) const CASES: &[Case] = &[
         },
         |report| !report.fell_back && namespace::has_counted("MPFailRx"),
     ),
-    // RFC 8684 §3.1: C says that no more subflows to this address are wanted.
+    // RFC 8684 §3.1: the flag C says that no more subflows to this address are wanted.
     Case {
         roles: &[Role::Client],
         ..case(

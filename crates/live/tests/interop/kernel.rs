@@ -1,4 +1,5 @@
-//! Applications on the kernel's sockets: they send or receive so many octets and give back what they saw.
+//! Applications on the kernel's sockets: they send or receive so many octets and give back what
+//! they saw.
 
 use ropewalk_adversary::{Random, Source};
 use sha2::{Digest, Sha256};

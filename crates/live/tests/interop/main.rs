@@ -1,5 +1,6 @@
-//! Our TCP and Multipath TCP talk to Linux's, in both roles, over TUN interfaces in a network namespace of each case's own.
-//! Each side sends a stream, and has to see the other one's: its length, and its SHA-256.
+//! Our TCP and Multipath TCP talk to Linux's, in both roles, over TUN interfaces in a network
+//! namespace of each case's own. Each side sends a stream, and has to see the other one's: its
+//! length, and its SHA-256.
 
 mod cases;
 mod kernel;
@@ -19,9 +20,10 @@ fn megabytes() -> u64 {
     std::env::var("ROPEWALK_MEGABYTES").ok().and_then(|text| text.parse().ok()).unwrap_or(5)
 }
 
-/// One row of the table. Linux 6.18 now and then puts the first segment of a joined subflow in a wrong place
-/// (`docs/interoperation.md`): a row in which that happened is not about us, and runs again. So does one that failed while other
-/// programs kept the kernel waiting; when that has happened each time, the row says so instead of failing.
+/// One row of the table. Linux 6.18 now and then puts the first segment of a joined subflow in a
+/// wrong place (`docs/interoperation.md`): a row in which that happened is not about us, and runs
+/// again. So does one that failed while other programs kept the kernel waiting; when that has
+/// happened each time, the row says so instead of failing.
 fn row(case: &str) -> Result<String, String> {
     let mut misplaced = String::new();
     for _ in 0..ATTEMPTS {

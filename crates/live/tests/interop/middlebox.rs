@@ -1,4 +1,5 @@
-//! What may stand on the way between the kernel and the host: each of these is made for one connection.
+//! What may stand on the way between the kernel and the host: each of these is made for one
+//! connection.
 
 use ropewalk_adversary::{Random, Source};
 use ropewalk_live::Way;
@@ -9,7 +10,7 @@ use ropewalk_wire::{Flags, SackBlocks};
 /// As [`ropewalk_live::Ports::set_middlebox`] takes it.
 pub(crate) type Middlebox = Box<dyn FnMut(Instant, Way, usize, &[u8], &mut Vec<Vec<u8>>)>;
 
-/// Does one of `every` come up?
+/// Draws events that happen once in `every` times on average.
 struct Chance(Random);
 
 impl Chance {
@@ -64,7 +65,8 @@ pub(crate) fn reordering(every: u64) -> Middlebox {
     })
 }
 
-/// Whatever it is begins once data has passed by this port, and time is counted from there: handshakes are spared.
+/// Whatever it is begins once data has passed by this port, and time is counted from there:
+/// handshakes are spared.
 pub(crate) fn later(port: usize, mut middlebox: Middlebox) -> Middlebox {
     let mut begun = None;
     Box::new(move |now, way, at, packet, out| {
@@ -120,7 +122,8 @@ pub(crate) fn stripping(mut which: impl FnMut(Sight) -> bool + 'static) -> Middl
     })
 }
 
-/// Changes one octet of the data on its way by this port, once that many octets have passed; TCP's checksum is right again.
+/// Changes one octet of the data on its way by this port, once that many octets have passed; TCP's
+/// checksum is right again.
 pub(crate) fn changing(port: usize, to: Way, after: u64) -> Middlebox {
     let (mut passed, mut done) = (0, false);
     Box::new(move |_, way, at, packet, out| {
@@ -138,7 +141,8 @@ pub(crate) fn changing(port: usize, to: Way, after: u64) -> Middlebox {
     })
 }
 
-/// Resets the connection by this port, once that many octets have passed: one packet to the host becomes a RST.
+/// Resets the connection by this port, once that many octets have passed: one packet to the host
+/// becomes a RST.
 pub(crate) fn resetting(port: usize, after: u64) -> Middlebox {
     let (mut passed, mut done) = (0, false);
     Box::new(move |_, way, at, packet, out| {
@@ -155,7 +159,8 @@ pub(crate) fn resetting(port: usize, after: u64) -> Middlebox {
     })
 }
 
-/// As some firewalls do: sequence numbers are other ones on either side, on every connection.
+/// Adds `by` to our sequence numbers on every connection, as some firewalls do, and takes it off
+/// the numbers that come back.
 pub(crate) fn renumbering(by: u32) -> Middlebox {
     Box::new(move |_, way, _, packet, out| {
         let Some((ip, mut tcp)) = read(packet) else { return out.push(packet.to_vec()) };
@@ -196,8 +201,8 @@ pub(crate) fn splitting() -> Middlebox {
     })
 }
 
-/// Makes one of two segments of data that follow each other by this port, with the options of the first, where chance has it once
-/// in `every`: what becomes of the second one's options is its loss.
+/// Joins two segments of data that follow each other by this port, once in `every` times. The
+/// options of the first are kept, those of the second are lost.
 pub(crate) fn merging(port: usize, every: u64) -> Middlebox {
     let mut chance = Chance::new();
     let mut held: [Option<Vec<u8>>; 2] = [None, None];
@@ -229,7 +234,8 @@ fn merged(first: &[u8], second: &[u8]) -> Option<Vec<u8>> {
     (follows && plain).then(|| write(&ip, &head, &head.options().collect::<Vec<_>>(), &octets, 0))
 }
 
-/// Adds an option of a kind that nobody knows (RFC 6994 keeps 253 for experiments) where there is room.
+/// Adds an option of a kind that nobody knows (RFC 6994 keeps 253 for experiments) where there is
+/// room.
 pub(crate) fn adding_unknown() -> Middlebox {
     Box::new(move |_, _, _, packet, out| {
         let Some((ip, tcp)) = read(packet) else { return out.push(packet.to_vec()) };
@@ -248,7 +254,8 @@ fn read(packet: &[u8]) -> Option<(IpPacket<'_>, TcpPacket<'_>)> {
     TcpPacket::read(&ip).ok().map(|tcp| (ip, tcp))
 }
 
-/// The packet with these options and this data, which begins so many octets behind the segment's own.
+/// The packet with these options and this data, which begins so many octets behind the segment's
+/// own.
 fn write(
     ip: &IpPacket<'_>,
     tcp: &TcpPacket<'_>,

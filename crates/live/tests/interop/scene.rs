@@ -46,11 +46,13 @@ impl std::fmt::Display for Report {
 
 /// A port that nothing else uses.
 const PORT: u16 = 5001;
-/// What a failure says where every packet of ours was right and the kernel's application saw another stream.
+/// What a failure says where every packet of ours was right and the kernel's application saw
+/// another stream.
 pub(crate) const MISPLACED: &str = "the kernel saw what no packet said";
 /// No test of 5 MB takes so long.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// A join that has not come by then does not come: the kernel rejects one that is faster than the end of its handshake.
+/// A join that has not come by then does not come: the kernel rejects one that is faster than the
+/// end of its handshake.
 const JOINS: Duration = Duration::from_secs(10);
 /// What it may take for each MB more.
 const PATIENCE_PER_MEGABYTE: Duration = Duration::from_secs(1);
@@ -82,7 +84,8 @@ impl Family {
     }
 }
 
-/// Something that is done in the kernel once it has acknowledged so many octets of ours, on all paths.
+/// Something that is done in the kernel once it has acknowledged so many octets of ours, on all
+/// paths.
 pub(crate) type Meanwhile = (u64, fn());
 
 pub(crate) struct Scene {
@@ -95,13 +98,14 @@ pub(crate) struct Scene {
     pub(crate) tcp: tcp::Config,
     /// Octets that we send, and that the kernel sends.
     pub(crate) octets: [u64; 2],
-    /// Half of our stream waits until so many subflows are there: joins come when the kernel finds the time for them.
+    /// Half of our stream waits until so many subflows are there: joins come when the kernel finds
+    /// the time for them.
     pub(crate) joined: usize,
     /// Our application reads nothing for so many milliseconds.
     pub(crate) pause: u64,
     /// Our application aborts once it has read so many octets.
     pub(crate) aborts_after: Option<u64>,
-    /// The kernel's application does.
+    /// The kernel's application aborts once it has read so many octets.
     pub(crate) kernel_aborts_after: Option<u64>,
     pub(crate) meanwhile: Option<Meanwhile>,
     /// When our path manager changes something.
@@ -113,7 +117,8 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// So many paths of 1 500 octets; Multipath TCP or plain TCP. Whoever is the client joins from its other addresses.
+    /// So many paths of 1 500 octets; Multipath TCP or plain TCP. Whoever is the client joins from
+    /// its other addresses.
     pub(crate) fn new(family: Family, paths: u8, multipath: bool, role: Role) -> Self {
         let mut ports = Ports::new();
         run("ip mptcp limits set subflow 8 add_addr_accepted 8");
@@ -308,7 +313,8 @@ impl Talk {
     fn go_on(&mut self, now: Instant, host: &mut Host) {
         while let Some(event) = host.poll_event() {
             match event {
-                // A joining SYN without its option opens a connection of its own, which the kernel resets.
+                // A joining SYN without its option opens a connection of its own, which the kernel
+                // resets.
                 Event::Accepted(id) => self.id = self.id.or(Some(id)),
                 Event::Established(id) | Event::Closed(id, _) | Event::Mptcp(id, _)
                     if Some(id) != self.id => {}

@@ -1,5 +1,6 @@
-//! Looks at each packet that our host sends: does it carry the octets of the stream that its mapping names? Then an octet that the
-//! kernel's application sees in a wrong place was put there by the kernel.
+//! Looks at each packet that our host sends: does it carry the octets of the stream that its
+//! mapping names? Then an octet that the kernel's application sees in a wrong place was put there
+//! by the kernel.
 
 use ropewalk_units::Dsn;
 use ropewalk_wire::read::{IpPacket, TcpPacket};
@@ -28,7 +29,8 @@ impl Watch {
         Self { stream: stream.next(MOST), first: None, subflows: HashMap::new(), wrong: None }
     }
 
-    /// Why what we sent was wrong, if it was; `Ok` means that every mapping named the octets that it came with.
+    /// Why what we sent was wrong, if it was; `Ok` means that every mapping named the octets that
+    /// it came with.
     pub(crate) fn verdict(&self) -> Result<(), String> {
         self.wrong.clone().map_or(Ok(()), Err)
     }
@@ -51,7 +53,8 @@ impl Watch {
     }
 
     fn compare(&mut self, ports: (u16, u16), mapping: &Mapping, payload: &[u8]) {
-        // Before there is a second subflow, the first one carries the stream from its first octet on.
+        // Before there is a second subflow, the first one carries the stream from its first octet
+        // on.
         let ssn = mapping.ssn.get();
         let first = *self.first.get_or_insert(Dsn::new(mapping.dsn.get().wrapping_sub(u64::from(ssn - 1))));
         let offset = mapping.dsn.get().wrapping_sub(first.get());

@@ -1,5 +1,5 @@
-//! A network namespace of a case's own. The case runs in a process of its own inside, and with the process the namespace goes,
-//! devices and all: there is nothing to clean up, whatever happens.
+//! A network namespace of a case's own. The case runs in a process of its own inside, and with the
+//! process the namespace goes, devices and all: there is nothing to clean up, whatever happens.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -92,10 +92,12 @@ pub(crate) fn has_counted(name: &str) -> bool {
     counters().split(' ').any(|word| word == name)
 }
 
-/// Packets that the kernel meant for an interface of this namespace, and dropped since too many waited there.
+/// Packets that the kernel meant for an interface of this namespace, and dropped since too many
+/// waited there.
 pub(crate) fn dropped() -> u64 {
     let text = std::fs::read_to_string("/proc/self/net/dev").expect("the counters of interfaces");
-    // Behind the name eight counters of what came in, then octets, packets, errors and drops of what went out.
+    // Behind the name eight counters of what came in, then octets, packets, errors and drops of
+    // what went out.
     let dropped = |line: &str| line.split_once(':')?.1.split_whitespace().nth(11)?.parse::<u64>().ok();
     text.lines().filter_map(dropped).sum()
 }

@@ -3,14 +3,14 @@
 use ropewalk_units::Instant;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Nanoseconds since it was made, by the clock that nobody sets.
+/// The time since it was made, by CLOCK_MONOTONIC, which nobody can set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     start: u64,
 }
 
 impl Clock {
-    /// It is now time zero.
+    /// A clock whose time zero is this call.
     pub(crate) fn new() -> Self {
         Self { start: monotonic() }
     }

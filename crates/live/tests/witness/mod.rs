@@ -1,6 +1,7 @@
-//! How busy the machine was while a test ran: how late a thread of each processor wakes that sleeps for a millisecond, again
-//! and again, and how much time other machines had that share the hardware. A run that fails on a busy machine says nothing of
-//! the code. It is not judged, and runs again.
+//! How busy the machine was while a test ran: how late a thread of each processor wakes that sleeps
+//! for a millisecond, again and again, and how much time other machines had that share the
+//! hardware. A run that fails on a busy machine says nothing of the code. It is not judged, and
+//! runs again.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
@@ -15,20 +16,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// A judge gets so many runs at the most.
+/// How often a test is run, at most, that fails while the machine is busy.
 pub(crate) const ATTEMPTS: usize = 5;
 /// One sleep of the witness.
 const NAP: Duration = Duration::from_millis(1);
-/// Later than this on average, kernel and applications do not what they would do alone. An idle machine wakes it within 0.1 ms.
+/// If threads wake later than this on average, kernel and applications do not do what they would do
+/// alone. An idle machine wakes them within 0.1 ms.
 const MOST_MEAN: Duration = Duration::from_micros(200);
 /// A single pause of this length can cost a packet its place.
 const MOST: Duration = Duration::from_millis(5);
-/// Other machines may have less than this from a processor while a test runs. The kernel counts it in hundredths of a second.
+/// Other machines may have less than this from a processor while a test runs. The kernel counts it
+/// in hundredths of a second.
 const MOST_STOLEN: Duration = Duration::from_millis(20);
 /// Milliseconds that this process spends waiting for the machine to get calm, all tests together.
 static PATIENCE: AtomicU64 = AtomicU64::new(120_000);
 
-/// How late they woke.
+/// How late the threads of a witness woke.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Strain {
     naps: u64,
@@ -64,7 +67,8 @@ impl Strain {
     }
 }
 
-/// Threads that sleep and look how late they wake, one on each processor: a pause of one processor is not felt on another.
+/// Threads that sleep and look how late they wake, one on each processor: a pause of one processor
+/// is not felt on another.
 pub(crate) struct Witness {
     over: Arc<AtomicBool>,
     stolen: Duration,

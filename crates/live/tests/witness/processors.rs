@@ -16,10 +16,12 @@ pub(super) fn stay_on(processor: usize) {
     sched_setaffinity(None, &set).expect("it ran there before");
 }
 
-/// The time of all processors since the start that the hypervisor gave to others. Zero where the kernel does not know.
+/// The time of all processors since the start that the hypervisor gave to others. Zero where the
+/// kernel does not know.
 pub(super) fn stolen() -> Duration {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    // proc_stat(5): "cpu", then user, nice, system, idle, iowait, irq, softirq and steal, in hundredths of a second.
+    // proc_stat(5): "cpu", then user, nice, system, idle, iowait, irq, softirq and steal, in
+    // hundredths of a second.
     let ticks = text.lines().next().and_then(|line| line.split_whitespace().nth(8)?.parse::<u64>().ok());
     Duration::from_millis(ticks.unwrap_or(0) * 10)
 }

@@ -1,23 +1,24 @@
-//! Packets that cross the TUN interface together: the kernel hands over several of a flow as one, and takes them so.
+//! Packets that cross the TUN interface together. The kernel gives several packets of a flow as
+//! one, and takes them in the same way.
 
 use std::io;
 use tun_rs::{GROTable, SyncDevice, VIRTIO_NET_HDR_LEN};
 
-/// Room for a packet, should the interface's MTU be raised by hand.
+/// Octets of room above the MTU, in case the interface's MTU is raised by hand.
 const SPARE: usize = 256;
-/// Packets that are written together at the most.
+/// The most packets that are written together.
 const MOST: usize = 64;
-/// The longest that they become.
+/// Octets of the longest joined packet.
 const LONGEST: usize = 65_535;
 
-/// What the kernel left in one is cut into packets.
+/// Cuts what the kernel has joined into packets.
 pub(super) struct Split {
     packets: Vec<Vec<u8>>,
     lens: Vec<usize>,
 }
 
 impl Split {
-    /// Packets in one at the most; the kernel is told.
+    /// The most packets that the kernel may join into one. It is told so.
     pub(super) const MOST: usize = 128;
 
     /// For packets of at most `mtu` octets.
@@ -26,7 +27,7 @@ impl Split {
         Self { packets: vec![vec![0; len]; Self::MOST], lens: vec![0; Self::MOST] }
     }
 
-    /// One system call: hands on each packet.
+    /// Makes one system call and passes on each packet.
     pub(super) fn receive(
         &mut self,
         device: &SyncDevice,
@@ -40,7 +41,7 @@ impl Split {
     }
 }
 
-/// Packets of a flow are joined where the kernel would receive them so.
+/// Packets that wait to be written. Those of a flow are joined, as the kernel's GRO would do.
 pub(super) struct Joined {
     table: GROTable,
     packets: Vec<Vec<u8>>,
@@ -55,7 +56,7 @@ impl Default for Joined {
 }
 
 impl Joined {
-    /// Puts a packet with the others, and writes them if there are many.
+    /// Adds a packet to the others, and writes all if there are many.
     pub(super) fn push(&mut self, device: &SyncDevice, packet: &[u8]) -> io::Result<()> {
         let own = &mut self.packets[self.count];
         own.clear();

@@ -1,4 +1,4 @@
-//! Room for datagrams that come together.
+//! Buffers for datagrams that arrive together.
 
 use quinn_udp::{RecvMeta, UdpSocketState};
 use std::io::{self, IoSliceMut};
@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 
 /// Buffers of one system call.
 const COUNT: usize = 8;
-/// The most that the kernel joins into one.
+/// The most octets that the kernel joins into one buffer.
 const LONGEST: usize = 65_535;
 
 /// The buffers, for all sockets.
@@ -19,7 +19,7 @@ impl Default for Arena {
 }
 
 impl Arena {
-    /// Hands on what waits at a socket, each datagram by itself.
+    /// Passes on what waits at a socket, each datagram by itself.
     pub(super) fn receive(
         &mut self,
         socket: &UdpSocket,

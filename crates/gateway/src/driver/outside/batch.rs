@@ -8,7 +8,7 @@ use std::io::{self, IoSlice};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
-/// Datagrams that wait at the most: what UDP_SEGMENT takes.
+/// The most datagrams that wait: as many as UDP_SEGMENT takes.
 const MOST: usize = 64;
 /// Octets that UDP_SEGMENT takes: those of one IP packet, less its headers.
 const LONGEST_RUN: usize = 65_535 - 48;
@@ -33,20 +33,20 @@ struct Run {
     first: Part,
 }
 
-/// What sends.
+/// A socket that sends, and its offloads.
 pub(super) struct Carrier<'a> {
     pub(super) socket: &'a UdpSocket,
     pub(super) state: Option<&'a UdpSocketState>,
 }
 
 impl Carrier<'_> {
-    /// Does the kernel cut what is handed to it at once?
+    /// Does the kernel cut one buffer into several datagrams?
     pub(super) fn segments(&self) -> bool {
         self.state.is_some_and(|state| state.max_gso_segments() > 1)
     }
 }
 
-/// The first datagrams that go together.
+/// The first datagrams that go together. `None`: there are none.
 fn run(parts: &[Part]) -> Option<Run> {
     let first = *parts.first()?;
     let mut run = Run { count: 0, octets: 0, first };
@@ -78,7 +78,7 @@ impl Batch {
         self.parts.is_empty()
     }
 
-    /// Forgets all of them; how many they were.
+    /// Forgets all of them. Returns how many there were.
     pub(super) fn discard(&mut self) -> u64 {
         let count = self.parts.len() as u64;
         self.octets.clear();
@@ -86,7 +86,7 @@ impl Batch {
         count
     }
 
-    /// Sends all of them. What did not leave, and the last error of the socket.
+    /// Sends all of them. Returns what did not leave, and the last error of the socket.
     pub(super) fn send(&mut self, carrier: &Carrier<'_>) -> (Unsent, Option<io::Error>) {
         let mut tally = Tally::default();
         let (mut parts, mut octets) = (self.parts.as_slice(), self.octets.as_slice());
@@ -94,7 +94,8 @@ impl Batch {
             let Some(run) = run(parts) else { break };
             let (own, rest) = octets.split_at(run.octets);
             if !send_run(carrier, &run, own) {
-                // One that is too long, or a kernel that does not segment here: each tells its own error.
+                // A datagram is too long, or the kernel does not segment here. Sent by itself, each
+                // datagram gets its own error.
                 break;
             }
             (parts, octets) = (&parts[run.count..], rest);
@@ -105,7 +106,7 @@ impl Batch {
     }
 }
 
-/// Hands a run to the kernel; whether it took it.
+/// Hands a run to the kernel. Returns whether the kernel took it.
 fn send_run(carrier: &Carrier<'_>, run: &Run, octets: &[u8]) -> bool {
     let Some(state) = carrier.state else { return false };
     let segment_size = (run.count > 1).then_some(run.first.len);
@@ -131,7 +132,8 @@ impl Tally {
     }
 }
 
-/// Each by itself, many in a system call: it stops at the first that fails, and goes on behind it.
+/// Sends each datagram by itself, many in one system call. A call stops at a datagram that fails,
+/// and the next call goes on behind it.
 fn send_many(carrier: &Carrier<'_>, parts: &[Part], octets: &[u8], tally: &mut Tally) {
     let mut rest = octets;
     let slices = parts.iter().map(|part| {
@@ -170,7 +172,7 @@ mod tests {
     }
 
     proptest! {
-        /// Runs are what UDP_SEGMENT takes, and together they are all, in order.
+        /// Each run is what UDP_SEGMENT takes. Together the runs are all datagrams, in order.
         #[test]
         fn runs_are_all_there_is(lens in prop::collection::vec((1usize..4, 1u16..3), 1..100)) {
             let parts = lens.iter().map(|&(len, port)| Part { len: len * 700, to: to(port) }).collect::<Vec<_>>();
@@ -188,7 +190,7 @@ mod tests {
         }
     }
 
-    /// What arrives at a socket, each datagram with its place in the order.
+    /// The datagrams that arrive at a socket, in order.
     fn heard(socket: &UdpSocket) -> Vec<Vec<u8>> {
         let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
         while let Ok(len) = socket.recv(&mut buffer) {

@@ -1,4 +1,5 @@
-//! Losses: timeouts (RFC 6298), fast retransmit (RFC 5681, RFC 6675, RFC 8985), tail loss probes, limited transmit (RFC 3042).
+//! Losses: timeouts (RFC 6298), fast retransmit (RFC 5681, RFC 6675, RFC 8985), tail loss probes,
+//! limited transmit (RFC 3042).
 
 use super::Case;
 use crate::world::Setting;
@@ -43,7 +44,8 @@ pub(super) const CASES: &[Case] = &[
         ),
     )
     .with(&[Setting::NoSack]),
-    // RACK waits a quarter of a round trip before it repeats: here 50 ms, so that no delay of this process counts.
+    // RACK waits a quarter of a round trip before it repeats: here 50 ms, so that no delay of this
+    // process counts.
     Case::new(
         "SACK of three segments repeats the hole",
         far_ten_on_their_way!(
@@ -77,8 +79,8 @@ pub(super) const CASES: &[Case] = &[
             +20 < . 1:1 ack 14601"
         ),
     ),
-    // The probe's ACK takes longer than a round trip: one that came sooner could be the original's, and would tell RACK nothing
-    // (RFC 8985 §6.2 step 2).
+    // The probe's ACK takes longer than a round trip: one that came sooner could be the original's,
+    // and would tell RACK nothing (RFC 8985 §6.2 step 2).
     Case::new(
         "a tail loss probe repeats the last segment after two round trips",
         ten_on_their_way!(
