@@ -1,7 +1,9 @@
-//! What one packet costs through ingress and egress, in order, over two paths: `cargo bench -p ropewalk-bonding`.
+//! The time that one packet takes through ingress and egress, in order, over two paths. Run it with
+//! `cargo bench -p ropewalk-bonding`.
 //!
-//! Nanoseconds of wall time, the least of many short rounds: on a busy machine some are not interrupted. An
-//! argument limits the run to schedulers whose name contains it.
+//! It prints nanoseconds of wall time: the least of many short rounds, because on a busy machine
+//! some rounds are interrupted. An argument limits the run to the schedulers whose name contains
+//! it.
 
 use ropewalk_bonding::{
     Config, CostFirstConfig, Endpoint, FlowAwareConfig, FlowKey, PathConfig, Payload, SchedulerConfig,
@@ -12,7 +14,7 @@ use std::hint::black_box;
 
 const PACKETS: u64 = 20_000;
 const ROUNDS: usize = 400;
-/// 80 Mbit/s of 1500 octets.
+/// Time between packets: 80 Mbit/s of packets of 1500 octets on the wire.
 const INTERVAL: Duration = Duration::from_micros(150);
 
 fn schedulers() -> [(&'static str, SchedulerConfig); 5] {
@@ -25,7 +27,7 @@ fn schedulers() -> [(&'static str, SchedulerConfig); 5] {
     ]
 }
 
-/// A packet of which only a number matters.
+/// A packet that carries nothing but its number.
 #[derive(Clone, Copy)]
 struct Packet(u64);
 
@@ -43,7 +45,8 @@ impl Payload for Packet {
     }
 }
 
-/// One end to the other without delay; timers and control packets included.
+/// Sends packets from one end to the other without delay; timers and control packets included.
+/// Returns how many were delivered.
 fn run(ends: &mut [Endpoint<Packet>; 2], now: &mut Instant) -> u64 {
     let mut delivered = 0;
     for number in 0..PACKETS {

@@ -2,19 +2,21 @@
 
 use ropewalk_units::{Duration, Instant};
 
-/// The clock that goes into headers.
+/// The clock in headers: µs, wrapping at 2³².
 #[inline]
 pub(crate) fn micros(now: Instant) -> u32 {
     now.as_micros() as u32
 }
 
-/// Turns one-way delays, in which the offset between two clocks is hidden, into differences from the first one seen.
-/// Those of different paths compare, since the offset is the same for all.
+/// Turns one-way delays into differences from the first one.
+///
+/// A measured one-way delay contains the unknown offset between two clocks. The offset is the same
+/// on all paths, so the differences of different paths can be compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DelayReference(Option<u32>);
 
 impl DelayReference {
-    /// Microseconds more (or less) than the first.
+    /// By how many µs `delay` is more (or less) than the first one.
     #[inline]
     pub(crate) fn relative(&mut self, delay: u32) -> i64 {
         let reference = *self.0.get_or_insert(delay);
@@ -22,36 +24,38 @@ impl DelayReference {
     }
 }
 
-/// An endpoint's own time: the driver's, but that it never goes back and jumps over no gap.
+/// An endpoint's own time. It follows the driver's time, but never goes back and never jumps.
 ///
-/// An endpoint asks to be called often. One that hears nothing for much longer cannot tell whether its clock was set forward or its
-/// driver slept. In either case the silence says nothing about the paths, and no time that spans it is a measurement.
+/// An endpoint asks to be called often. If no call comes for much longer, either the clock was set
+/// forward or the driver slept: the endpoint cannot tell which. In both cases the silence says
+/// nothing about the paths, and no time that spans it is a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SteadyClock {
-    /// The driver's time of the last call.
+    /// The driver's time at the last call.
     called_at: Instant,
-    /// What this clock showed then.
+    /// What this clock showed at the last call.
     shows: Instant,
-    /// No silence is longer, if the driver calls when it was asked to.
+    /// The longest time between two calls of a driver that calls when it was asked to.
     longest: Duration,
 }
 
-/// What became of the clock.
+/// What a reading of the clock found, with the endpoint's time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reading {
     /// Time has passed.
     Steady(Instant),
-    /// The driver's clock has jumped, or its driver slept: time goes on here.
+    /// The driver's clock was set, or the driver slept: the endpoint's time has stood still.
     Jumped(Instant),
 }
 
 impl SteadyClock {
-    /// A clock that shows `now`, of a driver that was asked to call each `interval`: two calls in a row may be missing.
+    /// A clock that shows `now`. The driver was asked to call each `interval`; a gap of up to two
+    /// intervals is normal.
     pub(crate) fn new(now: Instant, interval: Duration) -> Self {
         Self { called_at: now, shows: now, longest: interval * 2 }
     }
 
-    /// The driver says that it is `now`.
+    /// Reads this clock when the driver's time is `now`.
     #[inline]
     pub(crate) fn read(&mut self, now: Instant) -> Reading {
         let is_back = now < self.called_at;
@@ -89,7 +93,7 @@ mod tests {
     fn a_clock_that_is_set_goes_on_where_it_was() {
         let mut clock = SteadyClock::new(at(1_000), Duration::from_millis(20));
         assert_eq!(clock.read(at(1_040)), Reading::Steady(at(1_040)));
-        // A second forward, ten back.
+        // The driver's clock is set forward by a second, and later back by a second.
         assert_eq!(clock.read(at(2_041)), Reading::Jumped(at(1_040)));
         assert_eq!(clock.read(at(2_046)), Reading::Steady(at(1_045)));
         assert_eq!((clock.drivers(at(1_050)), clock.drivers(at(1_000))), (at(2_051), at(2_001)));

@@ -21,30 +21,31 @@ const WEIGHT_FIXED: u32 = 50;
 /// w_mobilemax if not given: the paper's §5.4.
 const WEIGHT_MOST: u32 = 50;
 
-/// Makes [`Config`] of its keys and of what it has beside.
+/// Defines [`Config`]: the keys of `config_keys!`, and the fields that are not keys.
 macro_rules! config {
     ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)*) => {
-        /// One gateway's configuration. Both ends list the same paths in the same order; the rest may differ.
+        /// One gateway's configuration. Both ends list the same paths in the same order; the rest
+        /// may differ.
         #[derive(Clone, PartialEq, Debug)]
         pub struct Config {
             /// The paths. 1 to [`crate::MAX_PATHS`].
             pub paths: Vec<PathConfig>,
-            /// Who decides which path a packet takes.
+            /// Which scheduler chooses the path of a packet.
             pub scheduler: SchedulerConfig,
             /// How the egress restores the order.
             pub resequencer: ResequencerConfig,
-            /// Octets that a packet costs on a path beside its own: this header, and what the tunnel adds (default
-            /// 48: 20 + UDP 8 + IPv4 20). At most 256.
+            /// Octets that each packet costs on a path in addition to its own: this crate's header
+            /// and those of the tunnel. At most 256; default 48 (header 20, UDP 8, IPv4 20).
             pub overhead: u32,
             /// How paths are found dead and alive.
             pub keepalive: KeepaliveConfig,
-            /// What no scenario file says.
+            /// Constants of the model that no scenario file can set.
             pub tuning: Tuning,
             $($(#[$doc])* pub $key: $type,)*
         }
 
         impl Config {
-            /// The defaults for a scheduler.
+            /// A configuration with the defaults for its scheduler.
             pub fn new(paths: Vec<PathConfig>, scheduler: SchedulerConfig) -> Self {
                 Self {
                     $($key: ($default)(&scheduler),)*
@@ -62,13 +63,13 @@ macro_rules! config {
 
 config_keys!(config);
 
-/// Makes [`PathConfig`] of its keys and its name.
+/// Defines [`PathConfig`]: the keys of `path_keys!`, and a name.
 macro_rules! path_config {
     ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ty)? = $default:expr;)*) => {
         /// One path.
         #[derive(Clone, PartialEq, Eq, Debug, Default)]
         pub struct PathConfig {
-            /// Its name, for messages. Not empty, and no other path's.
+            /// Its name, for messages. Not empty, and different from the names of the other paths.
             pub name: String,
             $($(#[$doc])* pub $key: $type,)*
         }
@@ -87,10 +88,11 @@ impl PathConfig {
 /// Which scheduler, and its parameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SchedulerConfig {
-    /// Weighted round robin of two or more paths with adaptive weight increment, initial weight increment and delayed weight
-    /// decrement: of two, as in the paper's §3; of more, its generalisation in the order of their costs.
+    /// Weighted round robin with adaptive weight increment, initial weight increment and delayed
+    /// weight decrement. For two paths it is the paper's (§3). For more it is a generalisation in
+    /// the order of their costs.
     WeightedRoundRobin(WrrConfig),
-    /// Fill paths in the order of their costs, each up to the rate it is measured to deliver.
+    /// Fills paths in the order of their costs, each up to its measured rate.
     CostFirst(CostFirstConfig),
     /// Each packet takes the path that will deliver it first.
     RateAware,
@@ -101,7 +103,7 @@ pub enum SchedulerConfig {
 }
 
 impl SchedulerConfig {
-    /// Is it the paper's?
+    /// Is it weighted round robin, the paper's scheduler?
     pub const fn is_weighted_round_robin(&self) -> bool {
         matches!(self, Self::WeightedRoundRobin(_))
     }
@@ -110,8 +112,9 @@ impl SchedulerConfig {
 macro_rules! wrr_config {
     ($($keys:tt)*) => {
         ropewalk_units::settings! {
-            /// Parameters of the paper's scheduler. Those of the paths: [`PathConfig::weight`], [`PathConfig::max_weight`];
-            /// T_report: [`Config::report_interval`]; T_lto: [`Config::loss_timeout`].
+            /// Parameters of the paper's scheduler. Those of the paths: [`PathConfig::weight`],
+            /// [`PathConfig::max_weight`]; T_report: [`Config::report_interval`]; T_lto:
+            /// [`Config::loss_timeout`].
             #[derive(Clone, Copy, PartialEq, Debug)]
             pub struct WrrConfig { $($keys)* }
         }
@@ -136,7 +139,8 @@ pub enum DecrementPace {
     /// By one at each report.
     #[default]
     EachReport,
-    /// By one each T_dwd: the wait begins anew. The paper's measured hand-back is as slow as that.
+    /// By one each T_dwd: after each step the wait begins again. The hand-back that the paper
+    /// measured is this slow.
     EachDelay,
 }
 
@@ -146,16 +150,16 @@ pub enum WeightArithmetic {
     /// Fractions are cut off at every step.
     #[default]
     Whole,
-    /// Every step is rounded to the nearest.
+    /// Every step is rounded to the nearest whole number.
     Rounded,
-    /// Fractions accumulate.
+    /// Weights keep their fractions.
     Fractional,
 }
 
 /// How the packets of one round are laid out over the paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Turns {
-    /// Each path's as evenly as possible.
+    /// The packets of each path are spread as evenly as possible.
     #[default]
     Spread,
     /// First all of one path, then all of the next.
@@ -189,10 +193,10 @@ flow_aware_keys!(flow_aware_config);
 /// What order the egress restores.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Order {
-    /// That of each flow bucket, except for flows that do not want it.
+    /// The order of each flow bucket, except for flows that do not want it.
     #[default]
     PerFlow,
-    /// That of all packets, whatever their class: the paper's egress (§4.3).
+    /// The order of all packets, whatever their class: the paper's egress (§4.3).
     Global,
     /// None: packets are delivered as they come, once each.
     Off,
@@ -223,7 +227,7 @@ macro_rules! keepalive_config {
 keepalive_keys!(keepalive_config);
 
 impl Config {
-    /// A path with the weights in force where it has none: those of its scheduler, if it uses weights.
+    /// The configuration of a path, with its scheduler's default weights where it has none.
     ///
     /// # Panics
     /// If there is no such path.
@@ -246,7 +250,8 @@ impl Config {
         path
     }
 
-    /// The paths from the cheapest to the costliest; those without a rank keep their place after the ranked.
+    /// The paths from the cheapest to the costliest. Paths without a rank come last, in their
+    /// order.
     pub(crate) fn by_cost(&self) -> Vec<crate::PathId> {
         let mut order: Vec<usize> = (0..self.paths.len()).collect();
         order.sort_by_key(|&place| (self.paths[place].cost.is_none(), self.paths[place].cost, place));

@@ -1,7 +1,8 @@
-//! Explicit congestion notification through the tunnel (RFC 6040): how the field of the outer header follows from the inner one at
-//! the ingress, and the other way round at the egress. For drivers, who own the headers.
+//! Explicit congestion notification through the tunnel (RFC 6040). The ingress derives the field of
+//! the outer header from the inner one. The egress derives the field of the packet that leaves from
+//! both. Drivers use it, because they write the headers.
 
-/// The two bits of the IP header (RFC 3168 §5).
+/// The ECN field: two bits of the IP header (RFC 3168 §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ecn {
     /// Not-ECT, 00.
@@ -15,7 +16,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Of the two lowest bits of a TOS or traffic class octet.
+    /// From the two lowest bits of a TOS or traffic class octet.
     pub const fn from_bits(octet: u8) -> Self {
         match octet & 3 {
             0 => Self::NotCapable,
@@ -41,8 +42,9 @@ impl Ecn {
         self
     }
 
-    /// The field of the packet that leaves the tunnel, from its own and the `outer` one that came; `None`: it is to be dropped, since its
-    /// sender would not understand that the path was congested (RFC 6040 §4.2, figure 4).
+    /// The field of the packet that leaves the tunnel, from its own field and the `outer` one
+    /// (RFC 6040 §4.2, figure 4). `None`: the packet is to be dropped. The path was congested, and
+    /// the packet's sender does not understand a mark.
     pub const fn leaving(self, outer: Self) -> Option<Self> {
         match (self, outer) {
             (Self::NotCapable, Self::Congested) => None,
@@ -61,7 +63,7 @@ mod tests {
     #[test]
     fn what_leaves_is_figure_4_of_rfc_6040() {
         use Ecn::{Capable0 as Zero, Capable1 as One, Congested as Ce, NotCapable as Not};
-        // By the outer field: Not-ECT, ECT(0), ECT(1), CE.
+        // The columns are the outer fields Not-ECT, ECT(0), ECT(1) and CE.
         let figure = [
             (Not, [Some(Not), Some(Not), Some(Not), None]),
             (Zero, [Some(Zero), Some(Zero), Some(One), Some(Ce)]),

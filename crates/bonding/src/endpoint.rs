@@ -34,34 +34,35 @@ use ropewalk_units::{Instant, Rate};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "most are data; control packets are rare")]
 pub enum Datagram<P> {
-    /// A packet behind its header.
+    /// A data packet with its header.
     Data(DataHeader, P),
-    /// What the gateways tell each other.
+    /// A control packet between the gateways.
     Control(Control),
 }
 
 /// One gateway's end of a bond. `P` is the packet: its octets, or what stands for them.
 ///
-/// A driver hands in what comes ([`Self::handle_packet`], [`Self::handle_datagram`]) and calls [`Self::handle_timeout`] at the time
-/// that [`Self::poll_timeout`] names; after each it polls [`Self::poll_deliver`], [`Self::poll_transmit`] and [`Self::poll_event`] until they
-/// have nothing more.
+/// A driver hands in what comes ([`Self::handle_packet`], [`Self::handle_datagram`]), and calls
+/// [`Self::handle_timeout`] at the time that [`Self::poll_timeout`] names. After each call it polls
+/// [`Self::poll_deliver`], [`Self::poll_transmit`] and [`Self::poll_event`] until they return
+/// `None`.
 pub struct Endpoint<P> {
     config: Config,
     clock: SteadyClock,
-    /// The time of the last call, by that clock. So are all times within.
+    /// The time of the last call, by `clock`. All times inside the endpoint are by this clock.
     now: Instant,
     // Ingress.
     paths: Vec<Path<P>>,
     backlog: Backlog<P>,
-    /// Copies of the packet numbered last, the next one last.
+    /// Copies of the packet that was numbered last, still to be sent; the next one is at the end.
     copies: Vec<(PathId, Datagram<P>)>,
-    /// Octets of the packet bound last: the next one is likely as long.
+    /// Octets of the packet that was bound last: the next one is likely as long.
     last_len: u32,
-    /// Why it took the path that it did.
+    /// Why that packet took its path.
     last_reason: Reason,
     scheduler: AnyScheduler,
     usable: PathSet,
-    /// Is every path down?
+    /// Is no path up or suspected, of those with quota left?
     is_dead: bool,
     next_global: GlobalSeq,
     run: SoloRun,
@@ -70,7 +71,7 @@ pub struct Endpoint<P> {
     incoming: Vec<Incoming>,
     replay: ReplayWindow,
     resequencer: Resequencer<P>,
-    /// Of delays measured here.
+    /// The reference of the one-way delays that are measured here.
     measured_reference: DelayReference,
     // Both.
     feedback: Feedback,
@@ -125,7 +126,7 @@ impl<P: Payload> Endpoint<P> {
         })
     }
 
-    /// A datagram that came by a path.
+    /// Takes a datagram that came by a path.
     ///
     /// # Errors
     ///
@@ -148,17 +149,18 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// The next datagram to send, and by which path: what the gateways tell each other, repairs, then packets.
+    /// The next datagram to send, and its path. Control packets come first, then repairs, then
+    /// data.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
         let now = self.tell(now);
-        // A timer may be late. Whoever comes first does what is due.
+        // A timer may be late, so any call does what is due.
         if self.feedback.deadline().0.min(self.resequencer.deadline()) <= now {
             self.on_time(now);
         }
         loop {
             let (path, datagram) = self.next_datagram(now)?;
-            // Control packets, and copies, of a path that may carry nothing more.
+            // A control packet or a copy is dropped if its path's quota is spent.
             if !self.paths[path.index()].quota.is_spent() {
                 self.spend(path, &datagram);
                 return Some((path, datagram));
@@ -174,7 +176,7 @@ impl<P: Payload> Endpoint<P> {
         self.next_repair(now).or_else(|| self.next_data(now))
     }
 
-    /// A datagram goes over a path, or came by it. The one that spends its quota is its last.
+    /// Counts a datagram that goes over a path, or came by it, against the path's quota.
     #[inline]
     fn spend(&mut self, path: PathId, datagram: &Datagram<P>) {
         let octets = match datagram {
@@ -184,8 +186,8 @@ impl<P: Payload> Endpoint<P> {
         self.note_octets(path, octets);
     }
 
-    /// So many octets went over a path, or came by it, that are not the bond's own: the driver's, for example, that finds out what a path
-    /// carries. Headers included. Its quota counts them.
+    /// Counts octets that are not the bond's own against a path's quota: the driver's probes of a
+    /// path's MTU, for example. They went over the path, or came by it. Headers are included.
     pub fn note_octets(&mut self, path: PathId, octets: u32) {
         let Some(own) = self.paths.get_mut(path.index()) else { return };
         let was_spent = own.quota.is_spent();
@@ -195,7 +197,8 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// Octets that went over a path in the period of its quota that runs, in both directions, headers included.
+    /// Octets that went over a path in the current period of its quota, in both directions, headers
+    /// included.
     ///
     /// # Panics
     ///
@@ -204,7 +207,7 @@ impl<P: Payload> Endpoint<P> {
         self.paths[id.index()].quota.spent()
     }
 
-    /// What was spent of a path's quota, for a bond that follows this one.
+    /// A path's quota with what was spent of it, for a bond that follows this one.
     ///
     /// # Panics
     ///
@@ -213,7 +216,7 @@ impl<P: Payload> Endpoint<P> {
         self.paths[id.index()].quota
     }
 
-    /// Goes on with a path's quota from what a bond before has spent.
+    /// Continues a path's quota from that of an earlier bond.
     ///
     /// # Panics
     ///
@@ -229,7 +232,8 @@ impl<P: Payload> Endpoint<P> {
         self.resequencer.pop()
     }
 
-    /// To be called when the time of [`Self::poll_timeout`] has come; harmless at other times.
+    /// Does what is due. To be called at the time of [`Self::poll_timeout`]; harmless at other
+    /// times.
     pub fn handle_timeout(&mut self, now: Instant) {
         let now = self.tell(now);
         self.on_time(now);
@@ -263,7 +267,7 @@ impl<P: Payload> Endpoint<P> {
         Some((self.clock.drivers(first.0), first.1))
     }
 
-    /// The driver says that it is `now`: what it is here.
+    /// Takes the driver's time, and returns the endpoint's own.
     #[inline]
     fn tell(&mut self, now: Instant) -> Instant {
         self.now = match self.clock.read(now) {
@@ -276,8 +280,8 @@ impl<P: Payload> Endpoint<P> {
         self.now
     }
 
-    /// Why the packet bound last took its path: what [`Self::poll_transmit`] has just returned, if that is a packet's first
-    /// transmission.
+    /// Why the packet that was bound last took its path. [`Self::poll_transmit`] has just returned
+    /// this packet, if it returned a first transmission.
     pub fn last_reason(&self) -> Reason {
         self.last_reason
     }
@@ -287,7 +291,7 @@ impl<P: Payload> Endpoint<P> {
         self.events.pop()
     }
 
-    /// One path, as of the last call that was told the time.
+    /// One path, as of the last call with a time.
     ///
     /// # Panics
     ///
@@ -341,7 +345,7 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// Notices silence, and which paths may be used.
+    /// Updates the state of each path.
     fn check_paths(&mut self, now: Instant) {
         for place in 0..self.paths.len() {
             let path = &mut self.paths[place];
@@ -351,7 +355,7 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// Paths that nobody uses rest, if they may.
+    /// Lets unused paths rest where the scheduler allows it, and wakes the others.
     fn let_rest(&mut self, now: Instant) {
         let may_rest = self.scheduler.may_rest(self.usable);
         for place in 0..self.paths.len() {
@@ -364,7 +368,7 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// A path may have changed its state.
+    /// Does what follows from a change of a path's state; nothing if it has not changed.
     fn note_state(&mut self, place: usize, from: PathState) {
         let path = &mut self.paths[place];
         let (id, to) = (path.id, path.liveness.state);
@@ -388,7 +392,7 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// What was sent on a path that is probably dead goes by another.
+    /// Packets in doubt on a suspected path are sent again by another path.
     fn send_again(&mut self, place: usize, state: PathState) {
         let id = self.paths[place].id;
         if self.config.repair && state == PathState::Suspected && !self.usable.contains(id) {
@@ -397,8 +401,9 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// The paths that are up, else those suspected, else the one that showed a sign of life last: if any gets anything through, it
-    /// is likely that one, and there is nothing to lose.
+    /// Finds the usable paths, of those with quota left. These are the paths that are up, else
+    /// those suspected, else the path that showed a sign of life last, which is the most likely to
+    /// work.
     fn find_usable(&mut self) {
         let in_state = |state: PathState| {
             let mut set = PathSet::EMPTY;

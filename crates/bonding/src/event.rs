@@ -25,7 +25,7 @@ impl PathState {
     }
 }
 
-/// Something that the driver may want to know. Observers lose nothing else by not asking.
+/// Something that the driver may want to know. Nothing else is lost if it does not ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A path changed its state.
@@ -46,14 +46,15 @@ pub enum Event {
         /// To what.
         to: u32,
     },
-    /// The resequencer no longer waits for missing packets: if they come, they come too late.
+    /// The resequencer has given up missing packets. If they still come, they are refused.
     GaveUp {
         /// How many.
         packets: u32,
     },
-    /// Every path is down: until one returns, packets go on the one that showed a sign of life last.
+    /// Every path is down: until one returns, packets go on the one that showed a sign of life
+    /// last.
     NoPath,
-    /// Packets that waited were dropped: there was no room, or they had waited for long.
+    /// Waiting packets were dropped, because there was no room or by CoDel.
     Dropped {
         /// How many.
         packets: u32,

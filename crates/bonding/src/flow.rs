@@ -1,12 +1,12 @@
-//! What the ingress is told about a packet besides its length.
+//! What the ingress knows of a packet besides its length.
 
 /// The flow a packet belongs to, as the driver sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlowKey {
-    /// A hash of what identifies the flow (addresses, protocol, ports). Its low bits choose the flow bucket: flows that
-    /// share a bucket share an order, which costs waiting but breaks nothing.
+    /// A hash of what identifies the flow (addresses, protocol, ports). Its low bits choose the
+    /// flow bucket. Flows that share a bucket share an order: they may wait for each other.
     pub hash: u32,
-    /// How the flow wants to be treated.
+    /// How the flow is to be treated.
     pub class: Class,
 }
 
@@ -16,8 +16,9 @@ pub enum Class {
     /// One copy, delivered in the flow's order.
     #[default]
     Normal,
-    /// One copy, in the flow's order, for a thin flow that must not wait: by the path on which it arrives first, and before its time as far as a
-    /// pacer is concerned. What the flow has waiting beyond two full packets is treated as normal.
+    /// One copy, in the flow's order, for a thin flow that must not wait. It takes the path on
+    /// which it arrives first, and may leave before the pacer would let it. While more than two
+    /// full packets of the flow wait, they are treated as normal.
     LowDelay,
     /// One copy, delivered on arrival: the flow does not mind reordering.
     Unordered,

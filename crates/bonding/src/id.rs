@@ -54,7 +54,7 @@ impl PathSet {
         self.0.is_power_of_two()
     }
 
-    /// Those of which this is true.
+    /// The paths of the set for which `is_wanted` is true.
     #[inline]
     pub(crate) fn filter(self, is_wanted: impl Fn(PathId) -> bool) -> Self {
         let mut set = Self::EMPTY;
@@ -62,13 +62,13 @@ impl PathSet {
         set
     }
 
-    /// The lowest numbered.
+    /// The path with the lowest number.
     #[inline]
     pub(crate) const fn first(self) -> Option<PathId> {
         if self.0 == 0 { None } else { Some(PathId(self.0.trailing_zeros() as u8)) }
     }
 
-    /// Lowest number first.
+    /// The paths, lowest number first.
     #[inline]
     pub(crate) fn iter(self) -> impl Iterator<Item = PathId> {
         let mut left = self.0;
@@ -84,7 +84,8 @@ macro_rules! serial {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
         ///
-        /// 32 bits that wrap; there is no `Ord`: ask [`Self::before`] (serial number arithmetic, RFC 1982 §3).
+        /// 32 bits that wrap. There is no `Ord`: use [`Self::before`] (serial number arithmetic,
+        /// RFC 1982 §3).
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub struct $name(u32);
 
@@ -100,19 +101,19 @@ macro_rules! serial {
                 self.0
             }
 
-            /// `self < other` in the circle.
+            /// Is `self` before `other` on the circle of numbers?
             #[inline]
             pub const fn before(self, other: Self) -> bool {
                 (self.0.wrapping_sub(other.0) as i32) < 0
             }
 
-            /// How many numbers from `earlier` to `self`; wraps, so ask only when `earlier` is not later.
+            /// How many numbers from `earlier` to `self`. It wraps, so `earlier` must not be later.
             #[inline]
             pub const fn since(self, earlier: Self) -> u32 {
                 self.0.wrapping_sub(earlier.0)
             }
 
-            /// The number `count` places on.
+            /// The number `count` places after.
             #[inline]
             pub const fn plus(self, count: u32) -> Self {
                 Self(self.0.wrapping_add(count))
@@ -150,10 +151,10 @@ serial! {
     GlobalSeq
 }
 serial! {
-    /// Number of a data packet among those of one direction of one path: what loss is counted by.
+    /// Number of a data packet among those of one direction of one path. Loss is counted by it.
     PathSeq
 }
 serial! {
-    /// Number of a packet among the ordered ones of its flow bucket: what order is restored by.
+    /// Number of a packet among the ordered ones of its flow bucket. Order is restored by it.
     FlowSeq
 }

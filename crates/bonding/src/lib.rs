@@ -1,14 +1,17 @@
-//! Sans-IO layer-3 bonding: several lines laid into one.
+//! Sans-IO layer-3 bonding: several lines are used as one.
 //!
-//! Two gateways face each other over up to [`MAX_PATHS`] paths; each holds an [`Endpoint`]. What comes from the LAN waits in
-//! the endpoint, in one FQ-CoDel queue, until a path's controller lets it go and the scheduler picks it for that path; only then the packet
-//! is numbered (globally, per flow bucket and per path). The other end takes what comes over the paths, refuses copies and puts flows back into order. It
-//! counts what each path lost and reports that to the peer, whose controllers live on it. Reports and keepalives travel the paths
-//! like any packet and may be lost like any packet. What a path loses the receiver may ask for, and the sender sends it again.
+//! Two gateways face each other over up to [`MAX_PATHS`] paths. Each holds an [`Endpoint`]. What
+//! comes from the LAN waits in the endpoint, in one FQ-CoDel queue, until a path's congestion
+//! controller has room and the scheduler picks that path. Only then the packet is numbered:
+//! globally, per flow bucket and per path. The other end takes what comes over the paths, refuses
+//! copies and puts flows back into order. It counts what each path lost, and reports that to the
+//! peer's controllers. Reports and keepalives travel the paths like any packet and may be lost like
+//! any packet. The receiver may ask for what a path lost, and the sender sends it again.
 //!
-//! Nothing here owns a clock, a socket or a random number: a driver hands in packets and `now`, and polls packets, timers
-//! and events out. Models, equations and limits: `docs/models/bonding.md`. The algorithm that this generalises:
-//! Bednarek, Barrenetxea Kobas, Kühlewind, Trammell, "Multipath bonding at Layer 3", ANRW 2016.
+//! Nothing here owns a clock, a socket or a source of random numbers. A driver hands in packets and
+//! `now`, and polls packets, timers and events out. Models, equations and limits:
+//! `docs/models/bonding.md`. The algorithm that this generalises is that of "the paper": Bednarek,
+//! Barrenetxea Kobas, Kühlewind, Trammell, "Multipath bonding at Layer 3", ANRW 2016.
 
 mod clock;
 mod config;

@@ -1,4 +1,5 @@
-//! One path as the sending gateway sees it: a controlled channel, what was sent on it, and what the peer reported of that.
+//! One path as the sending gateway sees it: a controlled channel, what was sent on it, and what the
+//! peer reported of that.
 
 mod base_rtt;
 mod controller;
@@ -29,21 +30,23 @@ use sent_log::{Sent, SentLog};
 use std::collections::VecDeque;
 use watch::Watch;
 
-/// How a report came.
+/// By which way, and how late, a report came.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct WayBack {
     /// The round trip without queue of the shortest path.
     pub(crate) shortest: Duration,
-    /// By how much later it came than the quickest packet does by the path with the shortest way. One clock stamps all that the peer sends, so
-    /// this needs no round trip, which a queue on the way there would be a part of.
+    /// By how much later the report came than the quickest packet by the path with the shortest way
+    /// back. These are one-way delays by the peer's clock, so a queue on the way to the peer is not
+    /// part of them.
     pub(crate) late: Duration,
 }
 
 impl WayBack {
-    /// A round trip as though its report had come by the shortest way back, as quickly as it can: what the way back adds is none of the
-    /// path's delay.
+    /// The round trip `rtt` as if its report had come by the shortest way back, and as quickly as
+    /// possible. What the way back adds is not a delay of the path.
     fn usual(self, rtt: Duration) -> Duration {
-        // No wait is longer than the round trip that it is a part of: then the peer slept, and its clock stood still.
+        // A wait cannot be longer than the round trip that it is a part of. If it seems so, the
+        // peer slept, and its clock stood still.
         if self.late < rtt { rtt - self.late } else { rtt }
     }
 }
@@ -60,7 +63,7 @@ pub(crate) struct Path<P> {
     losses: Losses,
     pub(crate) next: PathSeq,
     pub(crate) sent_packets: u64,
-    /// What left before has no round trip: the clock was set since then.
+    /// Packets that left before this give no round trip: the clock was set since.
     measured_from: Instant,
     pub(crate) sent_bytes: u64,
     pub(crate) last_len: u32,
@@ -68,20 +71,20 @@ pub(crate) struct Path<P> {
     pub(crate) lost_bytes: u64,
     /// Packets sent again.
     pub(crate) repaired: u64,
-    /// Share of the bond's packets.
+    /// Share of the bond's packets, 0 to 1.
     share: f64,
     log: SentLog<P>,
     /// Sent before the highest number that came, and neither reported as received nor as lost.
     pending: VecDeque<PathSeq>,
     last: PathReport,
     at_last_report: (u64, u64),
-    /// Bytes missing at the last report, whether counted as lost yet or not.
+    /// Bytes that count as lost by the reports so far, wrapping.
     lost_bytes_reported: u32,
     /// The rate of a packet train that has not been used yet.
     train: Option<Rate>,
-    /// Octets per second, once the controller has found them out.
+    /// The rate in octets per second, once the controller knows it.
     known_rate: Option<f64>,
-    /// How much later a packet is there on average for what the path loses.
+    /// By how much losses delay a packet on average.
     loss_delay: Duration,
 }
 
@@ -122,7 +125,7 @@ impl<P> Path<P> {
         }
     }
 
-    /// May a packet leave now?
+    /// May a packet of `size` octets leave now?
     #[inline]
     pub(crate) fn may_send(&self, now: Instant, size: u32) -> bool {
         self.channel.may_send(now, size)
@@ -133,7 +136,7 @@ impl<P> Path<P> {
         self.channel.has_room(size).then(|| self.channel.next_send_time())
     }
 
-    /// A packet leaves: its number on the path.
+    /// A packet leaves. Returns its number on the path.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, kept: Option<Kept<P>>) -> PathSeq {
         self.wake(now);
@@ -160,14 +163,14 @@ impl<P> Path<P> {
         seq
     }
 
-    /// If it is up and nobody uses it, it rests from now on.
+    /// Lets the path rest from now on if it is up and nobody uses it.
     pub(crate) fn rest_if_idle(&mut self, now: Instant) {
         if self.liveness.state == PathState::Up {
             self.watch.rest_if_idle(now);
         }
     }
 
-    /// It is watched closely, as it is used or cannot be done without.
+    /// Watches the path closely from now on: it is used, or may not rest.
     #[inline]
     pub(crate) fn wake(&mut self, now: Instant) {
         if self.watch.wake(now) {
@@ -180,7 +183,7 @@ impl<P> Path<P> {
         self.watch.is_resting() && self.liveness.state == PathState::Up
     }
 
-    /// How it is watched, as against all others.
+    /// The keepalive settings of this path: while it rests, the interval is longer.
     pub(crate) fn keepalive(&self, config: &KeepaliveConfig) -> KeepaliveConfig {
         let interval = if self.is_resting() { self.watch.interval(config.interval) } else { config.interval };
         KeepaliveConfig { interval, ..*config }
@@ -203,7 +206,8 @@ impl<P> Path<P> {
         self.base_rtt.note(now, rtt);
     }
 
-    /// There is room within its bound and nothing for it: what is measured now says nothing about its rate, and nothing waits for its pacer.
+    /// There is room within the in-flight bound, but nothing to send. What is measured now says
+    /// nothing about the rate, and nothing waits for the pacer.
     #[inline]
     pub(crate) fn on_nothing_to_send(&mut self) {
         self.channel.on_nothing_to_send();
@@ -227,8 +231,8 @@ impl<P> Path<P> {
         self.liveness.on_gap(now);
     }
 
-    /// It goes down or comes back: nothing that was sent before is on its way any more. If a dead line held it and delivers it yet, that is
-    /// no measurement.
+    /// The path goes down or comes back: nothing that was sent before counts as on its way. If a
+    /// dead line still delivers it later, that is no measurement.
     pub(crate) fn begin_anew(&mut self, now: Instant) {
         let fresh = self.next.since(self.last.next);
         let fresh = (0..fresh).map(|place| self.last.next.plus(place));
@@ -238,7 +242,7 @@ impl<P> Path<P> {
         self.channel.on_timeout(now);
     }
 
-    /// What is to be sent again and its octets, if it is to be.
+    /// The packet to send again, and its octets on the wire. `None`: it is not to be sent again.
     pub(crate) fn repair(
         &mut self,
         now: Instant,
@@ -251,12 +255,13 @@ impl<P> Path<P> {
         Some((kept, sent.len))
     }
 
-    /// A packet without a number leaves, and takes its time.
+    /// A packet without a number on this path leaves. The pacer counts it.
     pub(crate) fn pace(&mut self, now: Instant, len: u32) {
         self.channel.pace(now, len);
     }
 
-    /// The train may have come back before a keepalive did that tells how long the path is.
+    /// Starts the controller with the rate of a train, once the base round trip is known. The train
+    /// may be reported before the first keepalive is answered.
     fn start_with_train(&mut self, now: Instant, way: WayBack) {
         if let (Some(rate), Some(own)) = (self.train, self.base_rtt.get()) {
             self.channel.on_train(now, rate, Some(own / 2 + way.shortest / 2));
@@ -269,14 +274,15 @@ impl<P> Path<P> {
         self.base_rtt.get()
     }
 
-    /// Can what was sent have been received like this? Numbers that were never sent would be looked for.
+    /// Is this report possible for what was sent? Numbers that were never sent must not be looked
+    /// for.
     fn is_possible(&self, report: &PathReport) -> bool {
         let is_sent = !self.next.before(report.next) && !report.next.before(self.last.next);
         let missing = report.next.get().wrapping_sub(report.received_packets);
         is_sent && (missing.wrapping_sub(report.lost_packets) as i32) >= 0
     }
 
-    /// The peer has reported.
+    /// Takes the peer's report on this path. Returns what has changed since the report before.
     pub(crate) fn on_report(
         &mut self,
         now: Instant,
@@ -306,8 +312,8 @@ impl<P> Path<P> {
         progress
     }
 
-    /// Tells the controller what was delivered and what was lost. Reports tell totals, so that a lost one loses nothing: of
-    /// what is missing, the oldest counts as lost.
+    /// Tells the controller what was delivered and what was lost. Reports hold totals, so a lost
+    /// report loses nothing. Of the missing packets, the oldest count as lost.
     fn settle(&mut self, now: Instant, report: &PathReport, way: WayBack) {
         let fresh = report.next.since(self.last.next).min(self.next.since(self.last.next));
         self.pending.extend((0..fresh).map(|place| self.last.next.plus(place)));
@@ -326,7 +332,8 @@ impl<P> Path<P> {
         let held = Duration::from_micros(u64::from(report.held));
         let mut place = self.pending.len();
         for _ in 0..received.min(self.pending.len() as u32) {
-            // What left after the packet that came last has not come, though a keepalive may have told of it.
+            // A packet that left after the newest one has not come, though a keepalive may have
+            // announced it.
             let seq = loop {
                 let Some(before) = place.checked_sub(1) else { break None };
                 place = before;
@@ -351,7 +358,7 @@ impl<P> Path<P> {
         self.channel.end_report(now);
     }
 
-    /// What the controller believes is known once its search is over.
+    /// Takes over the controller's rate, once its start is over.
     fn learn_rate(&mut self) {
         let controller = self.channel.controller();
         if let Some(bandwidth) = controller.bandwidth()
@@ -381,8 +388,9 @@ impl<P> Path<P> {
         }
     }
 
-    /// Bytes lost since the session began, wrapping: what was sent up to the highest number that arrived, less what
-    /// arrived; of that, the share of the missing packets that counts as lost.
+    /// Bytes lost since the session began, wrapping. The bytes that are missing are those sent up
+    /// to the highest number that arrived, less those that arrived. They count as lost in
+    /// proportion to the missing packets that do.
     fn lost_bytes_at(&self, report: &PathReport) -> u32 {
         let Some(sent) = self.log.get(report.next.previous()) else { return self.lost_bytes_reported };
         let missing_bytes = sent.bytes.wrapping_sub(report.received_bytes);
@@ -394,7 +402,8 @@ impl<P> Path<P> {
         (u64::from(missing_bytes) * u64::from(report.lost_packets) / u64::from(missing)) as u32
     }
 
-    /// Octets per second: as the controller believes, else as much as may be on its way in a round trip.
+    /// The rate in octets per second: the controller's, or the in-flight bound over a round trip
+    /// while that is not known.
     pub(crate) fn rate(&self) -> f64 {
         let controller = self.channel.controller();
         if let Some(bandwidth) = self.known_rate {
@@ -404,13 +413,15 @@ impl<P> Path<P> {
         f64::from(controller.inflight_bound()) / rtt.max(1e-4)
     }
 
-    /// Octets that may be on their way.
+    /// The in-flight bound in octets.
     pub(crate) fn inflight_bound(&self) -> u32 {
         self.channel.controller().inflight_bound()
     }
 
-    /// How long what is sent now waits in queues: as far as what is on its way is more than the path itself holds, and no less than what came
-    /// last has waited. The rate tells nothing of a queue in which others' packets stand, nor of what each packet costs beside its octets.
+    /// How long a packet that is sent now waits in queues. It is the time for what is on its way
+    /// beyond what the path itself holds, and at least as long as the latest packets have waited.
+    /// The rate alone shows neither a queue of others' packets, nor what each packet costs beside
+    /// its octets.
     pub(crate) fn queueing_delay(&self, now: Instant) -> Duration {
         let base = self.channel.controller().base_rtt().or(self.base_rtt.get());
         let Some(base) = base else { return Duration::ZERO };
@@ -420,8 +431,9 @@ impl<P> Path<P> {
         time.saturating_sub(base).max(self.channel.measured_queue(now, base))
     }
 
-    /// How much later than its other packets those come that it loses: the next packet shows what is missing, a quarter of a round trip it
-    /// may only be late (RFC 8985 §6.2), and a repair takes `repair_time`. Zero while it loses none.
+    /// By how much later a packet comes that the path loses. The next packet shows that it is
+    /// missing, for a quarter of a round trip it may only be late (RFC 8985 §6.2), and a repair
+    /// takes `repair_time`. Zero while the path loses none.
     pub(crate) fn repair_delay(&self, repair_time: Duration) -> Duration {
         if !self.losses.are_some() {
             return Duration::ZERO;
@@ -434,7 +446,8 @@ impl<P> Path<P> {
         packet + self.base_rtt.get().unwrap_or_default() / 4 + repair_time
     }
 
-    /// What is sent again takes `repair_time`, and may have to go `tries` times; `None`: nothing is.
+    /// Sets the time of a repair, and how many `tries` it takes on average. `None`: nothing is
+    /// repaired.
     pub(crate) fn set_repair_time(&mut self, repair_time: Option<Duration>, tries: f64) {
         let later = |time: Duration| {
             let time = self.time_to_repair(Duration::from_secs_f64(time.as_secs_f64() * tries));
@@ -443,17 +456,17 @@ impl<P> Path<P> {
         self.loss_delay = repair_time.map_or(Duration::ZERO, later);
     }
 
-    /// How often something has to be sent on average until it is there.
+    /// How often a packet has to be sent on average until it arrives.
     pub(crate) fn tries(&self) -> f64 {
         1.0 / (1.0 - self.losses.part()).max(0.01)
     }
 
-    /// The round trip until something has got there, by keepalives: what is lost goes again.
+    /// The mean round trip by keepalives if a lost packet is sent again.
     pub(crate) fn expected_round_trip(&self) -> Option<Duration> {
         self.liveness.srtt().map(|srtt| Duration::from_secs_f64(srtt.as_secs_f64() * self.tries()))
     }
 
-    /// What a scheduler is to know of it.
+    /// The path as a scheduler sees it, for a packet of `size` octets.
     #[inline]
     pub(crate) fn view(&self, now: Instant, size: u32) -> View {
         let is_in_use = self.channel.inflight() > 0;
@@ -497,7 +510,8 @@ mod tests {
         path
     }
 
-    /// What the peer tells of `received` of the first `next` packets, `lost` others given up; the one sent at `newest` ms came last, 20 ms later.
+    /// A report: of the first `next` packets `received` came and `lost` count as lost. The newest
+    /// was sent at `newest` ms, and came 2 ms before the report.
     fn report(next: u32, received: u32, lost: u32, newest: u32) -> PathReport {
         PathReport {
             next: PathSeq::new(next),
@@ -526,7 +540,8 @@ mod tests {
     #[test]
     fn a_round_trip_is_that_of_the_packet_that_came_last_without_the_wait_of_the_report() {
         let mut path = sent(10);
-        // A keepalive told of all ten; only the first four came, the last of them 2 ms before the report, which took 16 ms.
+        // A keepalive announced all ten. Only the first four came, the last of them 2 ms before the
+        // report.
         path.on_report(at(42), &report(10, 4, 0, 4), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(42 - 4 - 2)));
         assert_eq!(path.pending, (4..10).map(PathSeq::new).collect::<Vec<_>>());
@@ -558,7 +573,7 @@ mod tests {
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(18)));
     }
 
-    /// Others' packets stand in it, so neither what is on its way nor the rate tells of it.
+    /// Others' packets stand in the queue, so neither what is on its way nor the rate shows it.
     #[test]
     fn a_queue_is_as_long_as_what_came_last_has_waited_in_it() {
         let ms = Duration::from_millis;
@@ -568,7 +583,7 @@ mod tests {
         // The quickest of the others took 130 ms, the first ones 36.
         path.on_report(at(142), &report(10, 10, 0, 10), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!(path.queueing_delay(at(142)), ms(94));
-        // Nothing of ours is in it: it may be empty when that time is over.
+        // None of our packets is in the queue, so it may be empty after that time.
         assert_eq!(path.queueing_delay(at(172)), ms(64));
         assert_eq!(path.queueing_delay(at(300)), ms(0));
         path.on_sent(at(172), 1500, None);

@@ -1,11 +1,11 @@
-//! Where packets wait before they are bound to a path: one FQ-CoDel (RFC 8290) for all paths, another before it for what
-//! must not wait.
+//! Where packets wait before they are bound to a path: one FQ-CoDel (RFC 8290) for all paths, and
+//! another before it for duplicated flows.
 
 use crate::flow::{Class, FlowKey};
 use ropewalk_aqm::{Callbacks, CodelConfig, Dropped, FqCodel, FqCodelConfig, Load, QueueLimit, Queued};
 use ropewalk_units::{Duration, Instant};
 
-/// RFC 8290 §5.2.3.
+/// The most packets in one FQ-CoDel (RFC 8290 §5.2.3).
 const LIMIT: QueueLimit = QueueLimit::Packets(10_240);
 
 /// A packet as the driver hands it in.
@@ -14,7 +14,8 @@ pub trait Payload {
     fn wire_len(&self) -> u32;
     /// A copy.
     fn duplicate(&self) -> Self;
-    /// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 §5); whether it is.
+    /// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 §5). Returns whether it
+    /// is.
     fn mark_ce(&mut self) -> bool;
 }
 
@@ -24,16 +25,16 @@ pub(crate) struct Waiting<P> {
     pub(crate) flow: FlowKey,
 }
 
-/// What waits when a packet is asked about. Octets, itself included.
+/// The octets that wait when `accept` is asked about a packet, itself included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Queue {
-    /// Of its flow.
+    /// Those of its flow.
     pub(crate) own: u64,
-    /// What goes before the last one of its flow.
+    /// Those that leave before the last packet of its flow, that one included.
     pub(crate) waiting: u64,
 }
 
-/// One queue with what became of its packets.
+/// One queue, and what it counts.
 struct Level<P> {
     queue: FqCodel<Waiting<P>>,
     counts: Counts,
@@ -43,7 +44,7 @@ struct Level<P> {
 #[derive(Default)]
 struct Counts {
     load: Load,
-    /// Packets of them that must not wait.
+    /// Waiting packets of low-delay flows.
     hurried: u32,
     full: u64,
     codel: u64,
@@ -75,22 +76,23 @@ impl Counts {
     }
 }
 
-/// RFC 8289 §3.2: an interval is no shorter than the round trips of the flows, of which two go through the paths' until a path's controller has found its
-/// rate.
+/// CoDel's settings. The interval must not be shorter than the round trips of the flows (RFC 8289
+/// §3.2). It is at least two round trips of the paths: a path's controller may need these to find
+/// its rate.
 fn codel(target: Duration, round_trip: Duration) -> CodelConfig {
     CodelConfig { target, interval: CodelConfig::default().interval.max(round_trip * 2), ecn: true }
 }
 
 /// All that waits.
 pub(crate) struct Backlog<P> {
-    /// What must not wait, then everything else.
+    /// Duplicated flows, then everything else.
     levels: [Level<P>; 2],
-    /// What may stand here beyond what the paths' delays differ by.
+    /// How long packets may wait here, beyond the difference of the paths' delays.
     target: Duration,
 }
 
 impl<P: Payload> Backlog<P> {
-    /// Until paths are told of, nothing is dropped for how long it waits.
+    /// Until [`Self::set_paths`] is called, CoDel drops nothing.
     pub(crate) fn new(target: Duration) -> Self {
         let config =
             FqCodelConfig { codel: codel(Duration::MAX, Duration::ZERO), ..FqCodelConfig::default() };
@@ -98,8 +100,8 @@ impl<P: Payload> Backlog<P> {
         Self { levels: [level(), level()], target }
     }
 
-    /// The delays of the paths in use differ by so much: a packet waits that long for the shortest one before a longer one is any better.
-    /// `round_trip` is that of the longest.
+    /// The delays of the paths in use differ by `spread`: a packet waits that long for the shortest
+    /// path before a longer one is better. `round_trip` is that of the longest path.
     pub(crate) fn set_paths(&mut self, spread: Duration, round_trip: Duration) {
         self.set_codel(codel(self.target + spread, round_trip));
     }
@@ -108,12 +110,13 @@ impl<P: Payload> Backlog<P> {
         self.levels.iter_mut().for_each(|level| level.queue.set_codel(codel));
     }
 
-    /// What waits while a path's rate is being searched is no sign of too much: nothing is dropped for it.
+    /// While the rate of a path is searched, CoDel drops nothing: a queue is then no sign of
+    /// congestion.
     pub(crate) fn hold_codel(&mut self) {
         self.set_codel(codel(Duration::MAX, Duration::ZERO));
     }
 
-    /// A packet waits from now on. It, or others for it, may be dropped.
+    /// Adds a packet. It, or others to make room, may be dropped.
     pub(crate) fn push(&mut self, now: Instant, packet: P, flow: FlowKey) {
         let bytes = packet.wire_len();
         let level = &mut self.levels[usize::from(!flow.class.is_duplicated())];
@@ -129,18 +132,19 @@ impl<P: Payload> Backlog<P> {
         self.levels.iter().all(|level| level.counts.load.packets == 0)
     }
 
-    /// Does anything wait that must not?
+    /// Does a packet of a low-delay flow wait?
     #[inline]
     pub(crate) fn is_hurried(&self) -> bool {
         self.levels[1].counts.hurried > 0
     }
 
-    /// Packets dropped, as there was no room, and by CoDel.
+    /// Packets dropped because there was no room, or by CoDel.
     pub(crate) fn dropped(&self) -> u64 {
         self.levels.iter().map(|level| level.counts.full + level.counts.codel).sum()
     }
 
-    /// The next packet that `accept` takes, which is asked with the flow of a packet and what waits.
+    /// Takes the next packet that `accept` accepts. It is asked with the flow of a packet and what
+    /// waits.
     pub(crate) fn pop(
         &mut self,
         now: Instant,
@@ -152,7 +156,7 @@ impl<P: Payload> Backlog<P> {
             if waiting.packets == 0 {
                 continue;
             }
-            // Flows take turns: as much of every other one goes before.
+            // Flows take turns, so as many octets of every other flow leave before.
             let flows = level.queue.active_flows() as u64;
             let ask = |first: &Queued<Waiting<P>>, bytes: u64| {
                 accept(
@@ -214,7 +218,8 @@ mod tests {
             told.push((flow.hash, queue.waiting));
             false
         });
-        // Before the last of the bulk goes all; before the thin flow's, a packet of each.
+        // Everything leaves before the last packet of the bulk flow. One packet of each flow leaves
+        // before the thin flow's.
         assert_eq!(told, [(3, 1000), (1, 12_000), (2, 3000)]);
         let order: Vec<u32> = std::iter::from_fn(|| pop(&mut backlog, at(1))).take(4).collect();
         assert_eq!(order, [30, 0, 1, 20]);

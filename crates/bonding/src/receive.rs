@@ -1,4 +1,4 @@
-//! What comes over the paths: numbers and what is missing of them, copies, order.
+//! The receiving side: numbers and what is missing of them, copies, and order.
 
 pub(crate) mod incoming;
 pub(crate) mod replay;

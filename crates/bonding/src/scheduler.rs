@@ -1,7 +1,8 @@
 //! Schedulers: which path a packet takes, and why.
 //!
-//! Pure decisions on a snapshot of the paths. A scheduler is asked when some path may send, about the first packet of a flow whose
-//! turn it is, and told about every report. It may let the packet wait: it is asked again when anything has changed.
+//! They are pure decisions on a snapshot of the paths. A scheduler is asked about the first packet
+//! of a flow whose turn it is, when some path may send. It may let the packet wait; it is asked
+//! again when anything has changed. It is told about every report.
 
 mod cost_first;
 mod earliest;
@@ -18,7 +19,7 @@ use redundant::Redundant;
 use ropewalk_units::Instant;
 use wrr::WeightedRoundRobin;
 
-/// A packet that wants a path.
+/// A packet that needs a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) now: Instant,
@@ -36,15 +37,15 @@ pub(crate) struct View {
     pub(crate) is_up: bool,
     /// Do its controller and its pacer let a packet go now?
     pub(crate) may_send: bool,
-    /// Does its controller?
+    /// Does its controller have room for a packet, whatever its pacer says?
     pub(crate) has_room: bool,
     /// May a copy go now?
     pub(crate) may_copy: bool,
-    /// The way there without queues: half of the round trip. `None`: not known.
+    /// The one-way delay without queues: half of the round trip. `None`: not known.
     pub(crate) one_way: Option<i64>,
-    /// What waits on the way, as far as it is ours.
+    /// How long a packet that is sent now waits in queues.
     pub(crate) queue: i64,
-    /// How much later a packet is there on average for what the path loses.
+    /// By how much losses delay a packet on average.
     pub(crate) loss_delay: i64,
     /// By how much round trips deviate from their mean.
     pub(crate) deviation: i64,
@@ -53,12 +54,13 @@ pub(crate) struct View {
     pub(crate) is_rate_known: bool,
     /// Is anything of ours on its way there?
     pub(crate) is_in_use: bool,
-    /// The part of the wait for a shorter path that is enough for this one: less than one once it is in use.
+    /// The part of the wait for a shorter path after which this one is used: less than 1 while it
+    /// is in use.
     pub(crate) enough: f64,
     pub(crate) share_percent: u32,
 }
 
-/// What a report says of a path since the one before.
+/// What a report says of a path since the report before.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Progress {
     pub(crate) lost_packets: u32,
@@ -75,11 +77,11 @@ pub enum Reason {
     Turn,
     /// The packet arrives by it first.
     Earliest,
-    /// The shorter or cheaper ones are full for longer than this one takes.
+    /// The shorter or cheaper paths are full for longer than this one takes.
     Overflow,
-    /// The cheapest that may send.
+    /// It is the cheapest path that may send.
     Cheapest,
-    /// The flow's own.
+    /// It is the flow's own path.
     Home,
     /// A copy goes on every path.
     Copies,
@@ -87,7 +89,7 @@ pub enum Reason {
     Wait,
 }
 
-/// What a scheduler says.
+/// A scheduler's decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Decision {
     /// One path, or several for copies; none: the packet waits.
@@ -106,7 +108,7 @@ impl Decision {
 
 /// What every scheduler can do.
 pub(crate) trait Scheduler {
-    /// Where a packet goes. Of the paths in `ask.usable` only.
+    /// Chooses the path of a packet, among those in `ask.usable`.
     fn pick(&mut self, ask: &Ask, views: &[View]) -> Decision;
 
     /// The peer has reported; one [`Progress`] for each path.
@@ -118,7 +120,8 @@ pub(crate) trait Scheduler {
     }
 }
 
-/// The path of a packet that must not wait, of those that may take it before its time: the one by which it arrives first.
+/// The path of a packet that must not wait: of those that may send it early, the one on which it
+/// arrives first.
 #[inline]
 pub(crate) fn hurried(ask: &Ask, views: &[View]) -> Decision {
     let mut early = [views[0]; MAX_PATHS];
@@ -151,12 +154,14 @@ impl AnyScheduler {
         }
     }
 
-    /// Are paths controlled? Not for schedulers that live on losses, or know nothing of paths.
+    /// Do paths have a congestion controller? They have none if the scheduler works by losses, or
+    /// takes every path.
     pub(crate) fn is_controlled(config: &Config) -> bool {
         !matches!(config.scheduler, SchedulerConfig::WeightedRoundRobin(_) | SchedulerConfig::Redundant)
     }
 
-    /// The paths that need no watch while nobody uses them: those dearer than the cheapest of `usable`, where costs decide.
+    /// The paths that may rest while nobody uses them: under cost-first, all of `usable` but the
+    /// cheapest.
     pub(crate) fn may_rest(&self, usable: PathSet) -> PathSet {
         match self {
             Self::CostFirst(own) => own.dearer(usable),

@@ -1,59 +1,63 @@
-//! What the model has that is from no publication. None of it is a key of scenario files; what hangs on each value is measured
-//! (`docs/models/bonding.md`).
+//! The constants of the model that come from no publication. None of them is a key of scenario
+//! files. How much each value matters is measured (`docs/models/bonding.md`).
 
 use ropewalk_congestion::CopaTuning;
 use ropewalk_units::Duration;
 
 ropewalk_units::tuned! {
-    /// Of the bond itself.
+    /// The constants of the bond itself.
     pub struct BondTuning {
-        /// What may stand before the paths beyond what their delays differ by: CUBIC gives back 0.3 of its window at a mark, which this
-        /// covers over paths of up to 65 ms.
+        /// How long packets may wait before the paths, beyond the difference of the paths' delays.
+        /// CUBIC gives back 0.3 of its window at a mark; this covers that over paths of up to
+        /// 65 ms.
         codel_target: Duration = Duration::from_millis(20);
-        /// To go on using a longer path, so much less has to wait than to begin with it (ECF's β). What overtook a packet there waits for
-        /// it at the other end, so the flow's window is no longer all here.
+        /// While a longer path is in use, this part of the usual wait is enough to use it again
+        /// (ECF's β). What overtook a packet there waits for it at the other end, so a part of the
+        /// flow's window is not here.
         hysteresis: f64 = 0.25;
-        /// A copy leaves before its time by as much as so many full packets take to be paced: what comes late is lost to its flow. A burst
-        /// of more could be longer than the line's buffer.
+        /// A copy may leave early by the time in which this many full packets are paced: a late
+        /// copy is of no use to its flow. A burst of more could be longer than the line's buffer.
         early_packets: u32 = 2;
-        /// A path's share of the packets is a mean with this gain.
+        /// The gain of the moving mean of a path's share of the packets.
         share_gain: f64 = 1.0 / 512.0;
-        /// Packets wait for a missing one so much longer than delays say; a path that has delivered data within this time is busy.
+        /// How much longer than delays say packets wait for a missing one. A path that has
+        /// delivered data within this time is busy.
         slack: Duration = Duration::from_millis(20);
-        /// So far apart are reports and keepalives: a buffer of a few packets has no room for both beside data.
+        /// The least time between reports and keepalives: a buffer of a few packets has no room for
+        /// both beside data.
         report_apart: Duration = Duration::from_millis(3);
-        /// A reordering window is so many times the greatest lateness seen.
+        /// A reordering window is this many times the greatest lateness seen.
         reordering_margin: u32 = 2;
-        /// A path is new until it has carried so many packets …
+        /// A path is new until it has carried this many packets.
         trial_packets: u32 = 64;
-        /// … and that long its reordering window is at least this: nothing is known of its reordering yet.
+        /// The least reordering window of a new path: nothing is known of its reordering yet.
         trial: Duration = Duration::from_millis(50);
-        /// So many packets behind the first of a train tell a slow line's rate. By chance, over a path that reorders, they hardly come in
-        /// order.
+        /// This many packets after the first of a train tell a slow line's rate. Over a path that
+        /// reorders, they hardly come in order by chance.
         train_packets: u32 = 3;
-        /// Fewer packets lost in the ten seconds of a base round trip are chance.
+        /// Fewer packets lost in the ten seconds of a base round trip count as chance.
         some_losses: u32 = 2;
-        /// Between keepalives of a path that rests: less than 10 MB a day, in both directions.
+        /// Time between keepalives of a path that rests: less than 10 MB a day, in both directions.
         resting: Duration = Duration::from_secs(2);
     }
 }
 
-/// The bond's and its controllers'.
+/// The constants of a bond and of its controllers.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Tuning {
-    /// The bond's.
+    /// Those of the bond.
     pub bond: BondTuning,
-    /// That of each path's controller.
+    /// Those of each path's controller.
     pub copa: CopaTuning,
 }
 
 impl Tuning {
-    /// The names of all.
+    /// The names of all constants.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BondTuning::NAMES.iter().chain(CopaTuning::NAMES).copied()
     }
 
-    /// With the value of this name so many times what it is.
+    /// The same constants, with the one of this name multiplied by `factor`.
     #[must_use]
     pub fn scaled(mut self, name: &str, factor: f64) -> Self {
         self.bond.scale(name, factor);
@@ -61,7 +65,7 @@ impl Tuning {
         self
     }
 
-    /// The value of this name, as it is printed.
+    /// The value of the constant of this name as text; `None`: there is none.
     pub fn show(&self, name: &str) -> Option<String> {
         self.bond.show(name).or_else(|| self.copa.show(name))
     }

@@ -4,8 +4,8 @@ use crate::event::PathState;
 use crate::id::PathId;
 use ropewalk_units::{Duration, Rate};
 
-/// One path as its sending and receiving gateway sees it. Bytes are on the wire: packet, header and the configured
-/// overhead.
+/// One path as its sending and receiving gateway sees it. Bytes are on the wire: packet, header and
+/// the configured overhead.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathView {
     /// Which.
@@ -22,13 +22,14 @@ pub struct PathView {
     pub received_packets: u64,
     /// Their bytes.
     pub received_bytes: u64,
-    /// Such packets of the peer's that did not arrive within the loss timeout.
+    /// Such packets of the peer's that this path lost: they did not arrive within the loss timeout,
+    /// or only by a repair.
     pub lost_received: u64,
     /// Such packets of ours that the peer reports as lost.
     pub lost_reported: u64,
     /// Their bytes, as far as reported.
     pub lost_reported_bytes: u64,
-    /// Packets that this path had lost and that were sent again, by any.
+    /// Packets that this path had lost and that were sent again, by any path.
     pub repaired: u64,
     /// The scheduler's weight: its unit is the scheduler's (`docs/models/bonding.md`).
     pub weight: u32,
@@ -59,10 +60,10 @@ pub struct ResequencerView {
     pub late: u64,
     /// Second and further copies.
     pub duplicates: u64,
-    /// Missing packets no longer waited for.
+    /// Missing packets that were given up.
     pub given_up: u64,
     /// The longest time a packet was held back.
     pub max_added_delay: Duration,
-    /// The mean over all delivered packets.
+    /// The mean time that a delivered packet was held back.
     pub mean_added_delay: Duration,
 }

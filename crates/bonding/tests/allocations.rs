@@ -11,7 +11,7 @@ use std::alloc::System;
 #[global_allocator]
 static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// A packet of which only a number matters.
+/// A packet that carries only a number.
 #[derive(Clone, Copy)]
 struct Packet(#[expect(dead_code, reason = "nobody looks at it")] u64);
 
@@ -34,8 +34,9 @@ fn allocations() -> usize {
     stats.allocations + stats.reallocations
 }
 
-/// Passes packets of several flows and classes from one end to the other, in turns of `batch`, each turn backwards if
-/// `is_reordered`; control packets too.
+/// Passes packets of several flows and classes from one end to the other, `batch` at a time, and
+/// control packets too. If `is_reordered`, each batch arrives backwards. Returns how many were
+/// delivered.
 fn pass(ends: &mut [Endpoint<Packet>; 2], now: &mut Instant, batch: usize, is_reordered: bool) -> u64 {
     let mut under_way = Vec::with_capacity(64 * batch);
     let classes = [Class::Normal, Class::Unordered, Class::Duplicated, Class::DuplicatedUnordered];
@@ -90,14 +91,14 @@ fn no_packet_allocates() {
         let mut now = Instant::ZERO;
         let end = || Endpoint::new(config.clone(), Instant::ZERO).expect("a valid configuration");
         let mut ends = [end(), end()];
-        // Queues grow to what they need.
+        // The queues grow to the size that they need.
         pass(&mut ends, &mut now, 8, false);
         for is_reordered in [false, true] {
             let before = allocations();
             let delivered = pass(&mut ends, &mut now, 8, is_reordered);
             let made = allocations() - before;
             assert!(delivered >= 2000 * 7, "{delivered} delivered");
-            // The one is the test's own list.
+            // The one allocation is the test's own list.
             assert_eq!(made, 1, "{:?}, reordered: {is_reordered}", config.scheduler);
         }
     }

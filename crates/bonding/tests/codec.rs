@@ -1,4 +1,5 @@
-//! Headers and control packets survive their octets, and no octets make the decoder panic.
+//! Headers and control packets come back as they were encoded, and no octets make the decoder
+//! panic.
 
 use proptest::prelude::*;
 use ropewalk_bonding::{

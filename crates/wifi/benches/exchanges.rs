@@ -1,7 +1,8 @@
 //! The cost of a frame exchange: saturated stations, a chain, and one flow among many neighbours.
 //!
-//! `cargo bench -p ropewalk-wifi --bench exchanges` prints nanoseconds per acknowledged data frame, all of the world's
-//! work included; a number after it is the number of runs of which the best counts.
+//! `cargo bench -p ropewalk-wifi --bench exchanges` prints nanoseconds per acknowledged data frame,
+//! all of the world's work included; a number after it is the number of runs of which the best
+//! counts.
 
 use ropewalk_sim::{Context, NoTap, Node, NodeId, Packet, PacketId, Port, Streams, World};
 use ropewalk_units::{Duration, Instant};
@@ -10,7 +11,7 @@ use ropewalk_wifi::position::Position;
 use ropewalk_wifi::propagation::{Disk, Overlap, Propagation};
 use ropewalk_wifi::{MacConfig, Network, NetworkConfig, RadioConfig, RouteConfig, StationConfig, StationId};
 
-/// As large as a TCP segment with its options.
+/// A packet as large in memory as a TCP segment with its options.
 struct Segment {
     len: u32,
     fields: [u32; 30],
@@ -75,7 +76,8 @@ fn config(positions: &[Position], range: f64, carrier_sense: f64) -> NetworkConf
     }
 }
 
-/// Nanoseconds per acknowledged frame with flows of 30 packets over these routes, and the number of frames.
+/// Nanoseconds per acknowledged frame with flows of 30 packets over these routes, and the number of
+/// frames.
 fn measure(config: &NetworkConfig, routes: &[Vec<u32>], seconds: u64) -> (f64, u64) {
     let network = Network::new(config, &Streams::new(1)).expect("a network");
     let mut world: World<End, NoTap, Network> = World::with_medium(NoTap, network);
@@ -102,7 +104,7 @@ fn measure(config: &NetworkConfig, routes: &[Vec<u32>], seconds: u64) -> (f64, u
 }
 
 fn main() {
-    // Under a profiler once is enough.
+    // Under a profiler one run is enough.
     let repetitions: u32 = std::env::args().find_map(|argument| argument.parse().ok()).unwrap_or(20);
     let line = |n: u32, step: f64| -> Vec<Position> {
         (0..n).map(|k| Position::new(f64::from(k) * step, 0.0)).collect()

@@ -10,7 +10,7 @@ pub(crate) struct Transmission {
     pub(crate) radio: u32,
     pub(crate) frame: Frame,
     pub(crate) duration: Duration,
-    /// Data: the entry its packet came by.
+    /// For data: the entry by which its packet came.
     pub(crate) entry: u32,
     /// A broadcast packet, kept until all have heard it.
     pub(crate) broadcast: Option<PacketId>,
@@ -52,7 +52,7 @@ impl Air {
         &mut self.slots[slot as usize]
     }
 
-    /// One end less. Returns whether it was the last: the number is free then.
+    /// Counts one end. Returns whether it was the last one: the number is then free.
     #[inline]
     pub(crate) fn end(&mut self, slot: u32) -> bool {
         let transmission = &mut self.slots[slot as usize];

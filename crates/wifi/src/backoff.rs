@@ -1,7 +1,7 @@
 //! The backoff counter and its contention window (IEEE 802.11-2020 §10.3.3, §10.3.4.3).
 //!
-//! Slots are not events. The counter stores from when on they count. It computes how many have passed when the medium
-//! becomes busy, or when there is something to send.
+//! Slots are not events. The counter stores from when on they count. It computes how many have
+//! passed when the medium becomes busy, or when there is something to send.
 
 use ropewalk_units::{Duration, Instant};
 
@@ -64,7 +64,8 @@ impl Backoff {
         self.from + self.slot.saturating_mul(u64::from(self.slots.unwrap_or(0)))
     }
 
-    /// The medium becomes busy: whole slots that have passed are taken off. A slot cut short does not count.
+    /// The medium becomes busy: whole slots that have passed are taken off. A slot cut short does
+    /// not count.
     #[inline]
     pub(crate) fn freeze(&mut self, now: Instant) {
         let Some(slots) = self.slots else { return };

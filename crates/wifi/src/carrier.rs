@@ -12,7 +12,8 @@ pub(crate) struct Carrier {
     idle_since: Instant,
     /// Until then another station has reserved the medium (IEEE 802.11-2020 §10.3.2.4).
     nav: Instant,
-    /// In this busy period a frame was received that could not be decoded, and since then none that could.
+    /// In this busy period a frame was received that could not be decoded, and since then none that
+    /// could.
     is_garbled: bool,
     /// End of the wait after such a frame.
     eifs_until: Instant,
@@ -51,8 +52,8 @@ impl Carrier {
         self.nav > now
     }
 
-    /// Is the medium idle, and was it for as long as it must be? It may have become busy just now: whoever is about to send in
-    /// this instant cannot have sensed it.
+    /// Was the medium idle for as long as it must be? It may have become busy in this instant: a
+    /// station that sends in the same instant cannot have sensed that.
     pub(crate) fn may_send(&self, now: Instant, difs: Duration) -> bool {
         let is_idle = self.sensed == 0 || self.busy_since == now;
         !self.is_sending && is_idle && self.free_from(difs) <= now
@@ -81,7 +82,8 @@ impl Carrier {
     pub(crate) fn begin_sending(&mut self, now: Instant) -> bool {
         let was_idle = !self.is_busy();
         self.is_sending = true;
-        // What was heard before no longer matters: the exchange begun here follows its own spacing.
+        // What was heard before does not matter: the exchange that begins here follows its own
+        // spacing.
         self.is_garbled = false;
         self.eifs_until = Instant::ZERO;
         if was_idle {
@@ -104,8 +106,8 @@ impl Carrier {
         self.idle_since = now;
         self.busy += now.saturating_since(self.busy_since);
         if self.is_garbled {
-            // IEEE 802.11-2020 §10.3.2.3.7: EIFS begins when the medium is idle after the erroneous frame,
-            // whatever the NAV says.
+            // IEEE 802.11-2020 §10.3.2.3.7: EIFS begins when the medium is idle after the erroneous
+            // frame, whatever the NAV says.
             self.is_garbled = false;
             self.eifs_until = now + eifs;
         }
@@ -118,14 +120,15 @@ impl Carrier {
         self.is_garbled = true;
     }
 
-    /// A frame was decoded: the station is in step again, and DIFS suffices (§10.3.2.3.7).
+    /// A frame was decoded: DIFS suffices again (IEEE 802.11-2020 §10.3.2.3.7).
     #[inline]
     pub(crate) fn resynchronise(&mut self) {
         self.is_garbled = false;
         self.eifs_until = Instant::ZERO;
     }
 
-    /// Somebody reserves the medium. Returns whether that is longer than known.
+    /// Another station reserves the medium. Returns whether this lasts longer than the reservation
+    /// so far.
     #[inline]
     pub(crate) fn reserve(&mut self, until: Instant) -> bool {
         let is_longer = until > self.nav;

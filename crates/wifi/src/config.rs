@@ -18,12 +18,13 @@ pub struct StationId(pub u32);
 /// A wireless network.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetworkConfig {
-    /// How signals fade, and what becomes of frames that overlap.
+    /// How signals weaken, and what becomes of frames that overlap.
     pub propagation: Propagation,
-    /// Signals travel at the speed of light; otherwise they arrive as they leave. At 25 m the difference is 83 ns.
+    /// Signals travel at the speed of light; otherwise they arrive as they leave. At 25 m the
+    /// difference is 83 ns.
     pub propagation_delay: bool,
-    /// A receiver that has locked on to a frame leaves it for a later one that it can decode over the first's
-    /// interference. Of use with [`Propagation::LogDistance`] only.
+    /// A receiver that has locked on to a frame leaves it for a later one that it can decode over
+    /// the first's interference. Of use with [`Propagation::LogDistance`] only.
     pub recapture: bool,
     /// The stations; their names are different.
     pub stations: Vec<StationConfig>,
@@ -47,13 +48,14 @@ pub struct RadioConfig {
     pub channel: u8,
     /// Its physical layer and its MAC.
     pub mac: MacConfig,
-    /// Its transmitted power, antenna gains included, in dBm; `None`: that of [`crate::propagation::LogDistance`]. Without
-    /// meaning on [`crate::propagation::Disk`].
+    /// Its transmitted power, antenna gains included, in dBm; `None`: that of
+    /// [`crate::propagation::LogDistance`]. Without meaning on [`crate::propagation::Disk`].
     pub power_dbm: Option<f64>,
 }
 
-/// Hands the settings of a MAC that scenario files have as keys to the macro `$declare`: for each its documentation, its
-/// name, its type, what a file says for it (`as`), and its default. A new one is a line here, and where it is used.
+/// Passes the settings of a MAC that are keys of scenario files to the macro `$declare`: for each
+/// its documentation, its name, its type, its type in files (`as`), and its default. A new one
+/// needs a line here, and the code that uses it.
 #[macro_export]
 macro_rules! mac_keys {
     ($declare:path) => {
@@ -86,7 +88,8 @@ macro_rules! mac_keys {
 
 macro_rules! mac_config {
     ($($(#[$doc:meta])* $key:ident: $type:ty $(as $form:ident)? = $default:expr;)*) => {
-        /// Physical layer and MAC of a radio. `None` stands for what the documentation calls the default.
+        /// Physical layer and MAC of a radio. `None` stands for what the documentation calls the
+        /// default.
         #[derive(Clone, PartialEq, Debug)]
         pub struct MacConfig {
             /// The physical layer.
@@ -95,7 +98,8 @@ macro_rules! mac_config {
             pub rate: RateControl,
             /// The rates every station receives: what ACK, CTS and RTS are sent at.
             pub basic_rates: RateSet,
-            /// The rate of ACK, CTS and RTS, whatever the data rate; `None`: the standard's rule over the basic rates.
+            /// The rate of ACK, CTS and RTS, whatever the data rate; `None`: the standard's rule
+            /// over the basic rates.
             pub control_rate: Option<Rate>,
             /// The rate of broadcasts; `None`: the lowest basic rate.
             pub broadcast_rate: Option<Rate>,
@@ -103,7 +107,8 @@ macro_rules! mac_config {
         }
 
         impl MacConfig {
-            /// The standard's own settings with data at a fixed rate: the mandatory rates basic, and the defaults.
+            /// The standard's own settings with data at a fixed rate: the mandatory rates basic,
+            /// and the defaults.
             pub const fn new(standard: Standard, rate: Rate) -> Self {
                 Self {
                     standard,
@@ -132,25 +137,27 @@ pub enum RateControl {
     },
 }
 
-/// Whether a frame that is queued in the very instant in which a reception ends takes a backoff, as the answer of TCP to
-/// a segment is.
+/// Whether a frame takes a backoff if it is queued in the very instant in which a reception ends.
+/// The answer of TCP to a segment is such a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessAfterReception {
     /// It does: the medium was busy until then (IEEE 802.11-2020 §10.3.4.2).
     Backoff,
-    /// It does not, and is sent as soon as the medium has been idle for DIFS: ns-3.
+    /// It does not: it is sent as soon as the medium has been idle for DIFS, as in ns-3.
     Immediate,
 }
 
-/// Where the MAC of ns-2 departs from the standard, rule by rule, for comparison with what was measured with it; see
-/// [`crate::Network::follow_ns2`]. None by default.
+/// Where the MAC of ns-2 departs from the standard, rule by rule, for comparison with what was
+/// measured with it; see [`crate::Network::follow_ns2`]. None by default.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Ns2Rules {
-    /// A radio that senses anything, however weak, cannot lock on to what comes later, however strong.
+    /// A radio that senses anything, however weak, cannot lock on to what comes later, however
+    /// strong.
     pub energy_blocks: bool,
-    /// EIFS is kept after all that was sensed and not decoded, and as a NAV: no CTS is given, DIFS follows it, and no frame ends it.
+    /// EIFS is kept after everything that was sensed and not decoded, and as a NAV: no CTS is sent
+    /// during it, DIFS follows it, and no decoded frame ends it.
     pub eifs_after_energy: bool,
-    /// A CTS is given only if the medium is physically idle when it is due.
+    /// A CTS is sent only if the medium is physically idle when it is due.
     pub cts_needs_silence: bool,
 }
 
@@ -159,11 +166,12 @@ pub struct Ns2Rules {
 pub struct RouteConfig {
     /// From one end to the other, at least two, none twice.
     pub stations: Vec<StationId>,
-    /// The number of the channel of each hop; a single one holds for all. The way back is on the same.
+    /// The number of the channel of each hop; a single one holds for all. The way back is on the
+    /// same.
     pub channels: Vec<u8>,
 }
 
-/// Something that cannot be.
+/// A configuration that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError {
     /// Where: a dotted path like `stations.r1.radios[0].channel`, or `route`.

@@ -1,7 +1,8 @@
 //! Frames that fail although nothing interfered: independently, or in bursts.
 //!
-//! A model belongs to one direction of one link and judges every attempt (transmission) of a data frame. Frames that
-//! carry little ([`FrameErrors::above`]) never fail and are not seen by the model: a bursty one does not move for them.
+//! A model belongs to one direction of one link and judges every attempt (transmission) of a data
+//! frame. Frames that carry little ([`FrameErrors::above`]) never fail and are not seen by the
+//! model: a bursty one does not move for them.
 
 mod chain;
 mod runs;
@@ -16,9 +17,10 @@ use std::fmt;
 /// Which frames can fail, and how.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FrameErrors {
-    /// What decides.
+    /// The model that decides which frames fail.
     pub model: ErrorModel,
-    /// Only frames whose payload is larger than this can fail, in bytes. What the payload is, is the caller's to say.
+    /// Only frames whose payload is larger than this can fail, in bytes. The caller decides what
+    /// the payload is.
     pub above: u32,
 }
 
@@ -58,7 +60,8 @@ pub struct GilbertElliott {
 /// When a chain moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Once before each attempt that can fail: bursts are counted in attempts, whatever time lies between them.
+    /// Once before each attempt that can fail: bursts are counted in attempts, whatever time lies
+    /// between them.
     Attempt,
     /// Once per this much time, whether or not frames are sent: bursts last. Above zero.
     Every(Duration),
@@ -93,11 +96,12 @@ impl fmt::Display for BurstError {
 impl std::error::Error for BurstError {}
 
 impl GilbertElliott {
-    /// The chain that loses everything in the bad state and nothing in the good one. It has this mean loss, and this
-    /// mean burst: the number of steps lost in a row.
+    /// The chain that loses everything in the bad state and nothing in the good one. It has this
+    /// mean loss, and this mean burst: the number of steps lost in a row.
     ///
     /// # Errors
-    /// When the burst is below 1 or not finite, the loss outside [0, 1), or the bursts too short for so much loss.
+    /// When the burst is below 1 or not finite, the loss outside [0, 1), or the bursts too short
+    /// for so much loss.
     pub fn with_mean_burst(mean_loss: f64, mean_burst: f64, step: Step) -> Result<Self, BurstError> {
         let error = BurstError { mean_loss, mean_burst };
         if !(1.0..f64::INFINITY).contains(&mean_burst) || !(0.0..1.0).contains(&mean_loss) {
@@ -114,20 +118,21 @@ impl GilbertElliott {
         }
     }
 
-    /// π_B: the part of the steps spent in the bad state. Without any movement that is 0: the chain starts good.
+    /// π_B: the part of the steps spent in the bad state. Without any movement that is 0: the chain
+    /// starts good.
     pub fn bad_share(&self) -> f64 {
         let (p, r) = (self.good_to_bad.get(), self.bad_to_good.get());
         if p == 0.0 { 0.0 } else { p / (p + r) }
     }
 
-    /// (r h_G + p h_B) / (p + r).
+    /// The mean loss: (r h_G + p h_B) / (p + r).
     pub fn mean_loss(&self) -> f64 {
         let bad = self.bad_share();
         (1.0 - bad) * self.loss_good.get() + bad * self.loss_bad.get()
     }
 
-    /// The mean number of failures in a row when there is one attempt per step; 0 when nothing fails, infinite when
-    /// everything does.
+    /// The mean number of failures in a row when there is one attempt per step; 0 when nothing
+    /// fails, infinite when everything does.
     pub fn mean_burst(&self) -> f64 {
         let (p, r, bad) = (self.good_to_bad.get(), self.bad_to_good.get(), self.bad_share());
         let (loss_good, loss_bad) = (self.loss_good.get(), self.loss_bad.get());
@@ -139,7 +144,8 @@ impl GilbertElliott {
 }
 
 impl ErrorModel {
-    /// The part of the attempts that fails in the long run. With [`Step::Every`]: of attempts at any time.
+    /// The part of the attempts that fails in the long run. With [`Step::Every`]: of attempts at
+    /// any time.
     pub fn mean_loss(&self) -> f64 {
         match self {
             Self::None => 0.0,
@@ -149,8 +155,8 @@ impl ErrorModel {
         }
     }
 
-    /// The mean number of failures in a row, with one attempt per step; 0 when nothing fails, infinite when
-    /// everything does.
+    /// The mean number of failures in a row, with one attempt per step; 0 when nothing fails,
+    /// infinite when everything does.
     pub fn mean_burst(&self) -> f64 {
         match self {
             Self::None => 0.0,
@@ -178,8 +184,8 @@ enum State {
 }
 
 impl FrameErrorProcess {
-    /// From a state drawn from the chain's stationary distribution, at time `now`. The stream is the link direction's
-    /// own.
+    /// A process that begins at `now`, in a state drawn from the chain's stationary distribution.
+    /// The stream is the link direction's own.
     pub fn new(errors: FrameErrors, mut stream: Stream, now: Instant) -> Self {
         let state = match errors.model {
             ErrorModel::None => State::Never,
@@ -218,7 +224,7 @@ impl FrameErrorProcess {
         match &mut self.state {
             State::Never => false,
             State::Bernoulli(p) => stream.bernoulli(*p),
-            // Move, then lose.
+            // The chain moves first. The loss is that of its new state.
             State::GilbertElliott { chain, is_bad, since } => {
                 let (steps, then) = steps_until(now, *since, chain.step);
                 *since = then;
@@ -244,7 +250,7 @@ fn steps_until(now: Instant, since: Instant, step: Step) -> (u64, Instant) {
     }
 }
 
-/// The probability of the bad state after so many steps: π_B + (s - π_B)(1 - p - r)^n.
+/// The probability of the bad state after `steps` steps: π_B + (s - π_B)(1 - p - r)^n.
 fn bad_after(chain: &GilbertElliott, is_bad: bool, steps: u64) -> f64 {
     let (p, r) = (chain.good_to_bad.get(), chain.bad_to_good.get());
     match (steps, is_bad) {

@@ -3,10 +3,11 @@
 use crate::phy::{self, Rate};
 use ropewalk_units::Duration;
 
-/// A receiver address that means everybody.
+/// The receiver address of a broadcast.
 pub(crate) const BROADCAST: u32 = u32::MAX;
 
-/// The longest packet a frame carries, in octets: an MSDU of 2304 (IEEE 802.11-2020 §9.2.4.7) less the LLC and SNAP header.
+/// The longest packet a frame carries, in octets: an MSDU of 2304 (IEEE 802.11-2020 §9.2.4.7) less
+/// the LLC and SNAP header.
 pub const MAX_PACKET: u32 = 2_304 - phy::LLC_HEADER;
 
 /// What a frame is.

@@ -1,8 +1,8 @@
 //! IEEE 802.11 on the simulator.
 //!
-//! A [`Network`] of stations is a [`ropewalk_sim::Medium`]: their radios contend by the distributed coordination function,
-//! and routes over them look like links to the nodes of the world. Equations, settings and limits:
-//! `docs/models/wifi.md`.
+//! A [`Network`] of stations is a [`ropewalk_sim::Medium`]: their radios contend by the distributed
+//! coordination function, and routes over them look like links to the nodes of the world.
+//! Equations, settings and limits: `docs/models/wifi.md`.
 
 mod air;
 mod backoff;

@@ -1,8 +1,9 @@
-//! Minstrel rate control: what a rate delivered decides whether it is used.
+//! Minstrel rate control: a rate is used if it has delivered much.
 //!
-//! After Derek Smithies' description of the algorithm (2005): Every tenth frame tries a random rate. Every 100 ms a
-//! rate's success probability moves by a quarter towards the measured one, and the rates are ranked by expected
-//! throughput. A frame gets a chain of rates, each tried for at most 6 ms, so that TCP does not notice.
+//! It follows Derek Smithies' description of the algorithm (2005). Every tenth frame tries a random
+//! rate. Every 100 ms a rate's success probability moves by a quarter towards the measured one, and
+//! the rates are ranked by expected throughput. A frame gets a chain of rates. Each is tried for at
+//! most 6 ms, so that TCP sees no long delay.
 //!
 //! One instance belongs to one sender and one neighbour.
 
@@ -14,19 +15,19 @@ use crate::phy::{self, Rate, RateSet, Standard};
 use ropewalk_sim::Stream;
 use ropewalk_units::{Duration, Instant};
 
-/// How often the statistics are worked up.
+/// How often the statistics are updated.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// What the newest interval counts against all before it.
+/// The weight of the newest interval against all before it.
 const NEWEST: f64 = 0.25;
-/// The part of the frames that look around.
+/// The part of the frames that try a random rate.
 const LOOKAROUND: f64 = 0.1;
-/// A rate below this success probability promises nothing: it would fill the air with retries.
+/// A rate below this success probability counts as useless: it would fill the air with retries.
 const HOPELESS: f64 = 0.1;
 /// Rates above this success probability count as equally safe.
 const SAFE: f64 = 0.95;
 /// How long a frame stays at one rate of its chain.
 const SEGMENT: Duration = Duration::from_millis(6);
-/// How often it is tried there at most.
+/// The most attempts at one rate of the chain.
 const MAX_TRIES: u32 = 7;
 /// The frame whose duration ranks the rates, MAC header and check sequence included.
 const REFERENCE_OCTETS: u32 = 1200;
@@ -93,8 +94,8 @@ struct Ranking {
 }
 
 impl Minstrel {
-    /// For a neighbour that receives `rates` and answers at the `basic` ones. It begins at the slowest. The stream is this
-    /// pair's own.
+    /// For a neighbour that receives `rates` and answers at the `basic` ones. It begins at the
+    /// slowest. The stream is this pair's own.
     ///
     /// # Panics
     /// When the standard has none of the rates.
@@ -113,14 +114,14 @@ impl Minstrel {
         let Some(sample) = self.draw_sample() else {
             return chain.preceded_by([self.stage(best), self.stage(second), self.stage(safest)]);
         };
-        // A faster rate is tried first. A slower one only when the best has failed: it has less to win, and seldom
-        // needs to be known well.
+        // A faster rate is tried first. A slower one is tried only when the best has failed: it has
+        // less to win, and its probability seldom needs to be known well.
         let (first, then) =
             if self.rates[sample].cost < self.rates[best].cost { (sample, best) } else { (best, sample) };
         chain.preceded_by([self.stage(first), self.stage(then), self.stage(safest)])
     }
 
-    /// What became of a frame of which so many attempts of its chain were made.
+    /// Counts a frame of which `attempts` attempts of its chain were made.
     pub fn report(&mut self, chain: &RetryChain, attempts: u32, status: TxStatus) {
         for attempt in 0..attempts {
             let rate = chain.rate(attempt);
@@ -135,7 +136,7 @@ impl Minstrel {
         self.rates[self.ranking.best].rate
     }
 
-    /// The success probability of a rate as last worked up; `None` while it has not been tried.
+    /// The success probability of a rate at the last update; `None` while it has not been tried.
     pub fn probability(&self, rate: Rate) -> Option<f64> {
         self.rates.iter().find(|stats| stats.rate == rate)?.probability
     }
@@ -144,7 +145,7 @@ impl Minstrel {
         (self.rates[index].rate, self.rates[index].tries)
     }
 
-    /// A rate to look at, for every tenth frame; never the best, which is looked at all the time.
+    /// A random rate for every tenth frame. It is never the best rate, which is tried all the time.
     fn draw_sample(&mut self) -> Option<usize> {
         let others = self.rates.len() as u64 - 1;
         if !self.stream.bernoulli(LOOKAROUND) || others == 0 {
@@ -185,7 +186,7 @@ impl RateStats {
     }
 }
 
-/// Of equals the slower one counts.
+/// Ranks the rates. Of equal rates the slower one counts.
 fn rank(rates: &[RateStats]) -> Ranking {
     let highest = |value: &dyn Fn(usize) -> f64| {
         (0..rates.len()).fold(0, |best, index| if value(index) > value(best) { index } else { best })

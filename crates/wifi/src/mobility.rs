@@ -1,7 +1,7 @@
 //! How stations move: a trajectory is asked for a position at a time.
 //!
-//! Positions depend on the trajectory's own stream and on the time alone, never on how often it is asked; the times
-//! asked for must not decrease.
+//! Positions depend on the trajectory's own stream and on the time alone, never on how often it is
+//! asked; the times asked for must not decrease.
 
 mod checks;
 mod gauss_markov;
@@ -19,7 +19,7 @@ use std::fmt;
 /// The movement of one station.
 #[derive(Clone, Debug)]
 pub enum Trajectory {
-    /// None.
+    /// The station does not move.
     Fixed(Position),
     /// From one random point straight to the next.
     Waypoint(WaypointTrajectory),
@@ -75,7 +75,8 @@ struct Leg {
 }
 
 impl Leg {
-    /// From one point to another at a speed (m/s), which must be above zero unless they are the same.
+    /// From one point to another at a speed (m/s), which must be above zero unless they are the
+    /// same.
     fn travel(from: Position, to: Position, start: Instant, speed: f64) -> Self {
         let distance = from.distance(to);
         let seconds = if distance == 0.0 { 0.0 } else { distance / speed };
@@ -86,7 +87,7 @@ impl Leg {
         Self { from: at, to: at, start, end }
     }
 
-    /// Where it has led by then; at its destination after its end.
+    /// The position at this time; the destination after the end of the leg.
     fn position(&self, at: Instant) -> Position {
         if at >= self.end {
             return self.to;

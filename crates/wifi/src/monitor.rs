@@ -32,8 +32,8 @@ pub struct FrameRecord {
     pub decoded_by: Vec<StationId>,
 }
 
-/// A frame that a radio had locked on to and did not decode, as others were on the air meanwhile. As
-/// [`crate::Network::watch_collisions`] writes it down.
+/// A frame that a radio had locked on to and did not decode, because others were on the air
+/// meanwhile. [`crate::Network::watch_collisions`] has it recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Collision {
     /// When it was lost.

@@ -29,10 +29,12 @@ use ropewalk_sim::{LinkStats, Medium, MediumContext, Packet, PacketId, Streams, 
 use ropewalk_units::Instant;
 use std::ops::Range;
 
-/// Stations with their radios, and the routes over them: IEEE 802.11 DCF as a [`Medium`] of the world.
+/// Stations with their radios, and the routes over them: IEEE 802.11 DCF as a [`Medium`] of the
+/// world.
 ///
 /// A route is seen by the world as one link between its two ends: connect it with
-/// [`ropewalk_sim::World::connect_medium`] and the entries that [`Self::add_route`] returns. Relays forward inside.
+/// [`ropewalk_sim::World::connect_medium`] and the entries that [`Self::add_route`] returns. Relays
+/// forward inside.
 pub struct Network {
     propagation: Propagation,
     has_delay: bool,
@@ -47,13 +49,13 @@ pub struct Network {
     routes: Vec<[u32; 2]>,
     errors: Vec<FrameErrorProcess>,
     fading: Fading,
-    /// Which frames survive noise, if that is random.
+    /// The curves of frames that survive noise, if that is random.
     curves: Option<Curves>,
-    /// What was on the air, if anybody wants to know.
+    /// The frames that were on the air, while they are recorded.
     frames: Option<Vec<FrameRecord>>,
-    /// What was lost to others' signals, if anybody wants to know.
+    /// The frames that were lost to others' signals, while they are recorded.
     collisions: Option<Vec<Collision>>,
-    /// Every frame for a capture, if there is one.
+    /// Every frame for a capture, while there is one.
     sniffed: Option<Vec<Sniffed>>,
     ns2: Ns2Rules,
     streams: Streams,
@@ -120,7 +122,7 @@ impl Network {
         Ok(())
     }
 
-    /// From now on departs from the standard where ns-2 does.
+    /// Departs from the standard where ns-2 does, from now on and by these rules.
     pub fn follow_ns2(&mut self, rules: Ns2Rules) {
         self.ns2 = rules;
     }
@@ -175,8 +177,8 @@ impl Network {
         self.topology.rebuild(&self.propagation, &self.positions, &sites, self.has_delay);
     }
 
-    /// Can a station receive another's frames on a channel, as they stand now and without interference, at the rate the
-    /// other sends data at?
+    /// Can a station receive another's frames on a channel, as they stand now and without
+    /// interference, at the rate the other sends data at?
     ///
     /// # Panics
     /// When there is no such station.
@@ -189,9 +191,9 @@ impl Network {
         self.topology.reaches(&self.propagation, sender, receiver, rate)
     }
 
-    /// The stations that a transmission of a station on a channel disturbs, as they stand now: those with a radio that
-    /// senses it or, on [`crate::propagation::Disk`], loses frames by it. Channels that overlap count. None when it has no
-    /// radio there.
+    /// The stations that a transmission of a station on a channel disturbs, as they stand now:
+    /// those with a radio that senses it or, on [`crate::propagation::Disk`], loses frames by it.
+    /// Channels that overlap count. None when it has no radio there.
     ///
     /// # Panics
     /// When there is no such station.
@@ -233,7 +235,8 @@ impl Network {
         Some(RadioStats { busy: radio.carrier.busy(now), queued, ..radio.stats })
     }
 
-    /// What became of the frames of a station on a channel, by the station they were for, in the order of the first ones.
+    /// What became of the frames of a station on a channel, by the station they were for, in the
+    /// order of the first ones.
     ///
     /// # Panics
     /// When there is no such station.
@@ -257,8 +260,8 @@ impl Network {
         radios.find(|&radio| self.radios[radio as usize].channel.number() == channel)
     }
 
-    /// The highest rate at which a radio of one station may send on a channel and another station receives it, as they
-    /// stand and without interference; `None` when it receives nothing.
+    /// The highest rate at which a radio of one station may send on a channel and another station
+    /// receives it, as they stand and without interference; `None` when it receives nothing.
     ///
     /// # Panics
     /// When one of them does not exist.
@@ -275,7 +278,7 @@ impl Network {
         }
     }
 
-    /// The rate a link must bear: the slowest of rate control.
+    /// The rate that a link must carry: the fixed one, or the slowest of rate control.
     fn data_rate(&self, radio: u32) -> Rate {
         let MacConfig { standard, rate, .. } = &self.radios[radio as usize].mac;
         match rate {
@@ -316,8 +319,9 @@ impl<P: Packet> Medium<P> for Network {
         self.handle(context, token.into());
     }
 
-    /// Of a route's direction. `transmitted_packets` and its octets count attempts on all hops, `busy` is their time
-    /// on the air. There is no capacity, because the medium is shared.
+    /// The counters of one direction of a route. `transmitted_packets` and its octets count
+    /// attempts on all hops, `busy` is their time on the air. There is no capacity, because the
+    /// medium is shared.
     fn stats(&self, entry: u32, _now: Instant) -> LinkStats {
         let stats = self.entry_stats(entry);
         LinkStats {

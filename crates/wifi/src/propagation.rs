@@ -1,7 +1,9 @@
-//! What a station hears of another: disks, or path loss with shadowing and a signal-to-interference ratio.
+//! What a station hears of another: disks, or path loss with shadowing and a signal-to-interference
+//! ratio.
 //!
-//! Powers are milliwatts where they are added and dBm where they are configured. A medium works out each pair's
-//! [`Signal`] once, as long as no station moves, and asks [`Propagation::receives`] at the end of a frame.
+//! Powers are milliwatts where they are added and dBm where they are configured. A medium works out
+//! each pair's [`Signal`] once, as long as no station moves, and asks [`Propagation::receives`] at
+//! the end of a frame.
 
 mod decibels;
 mod error_rates;
@@ -19,7 +21,7 @@ use crate::phy::Rate;
 pub use decibels::{dbm_from_mw, mw_from_dbm};
 use ropewalk_sim::Streams;
 
-/// How signals fade, and what survives interference.
+/// How signals weaken, and what survives interference.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Propagation {
     /// Ranges in metres; powers play no part.
@@ -50,12 +52,13 @@ pub enum Overlap {
     FirstWins,
 }
 
-/// PL(d) = PL(d0) + 10 n lg(d/d0) + X, X normal in dB and constant for a pair of stations.
+/// Path loss PL(d) = PL(d0) + 10 n lg(d/d0) + X, with X normal in dB and constant for a pair of
+/// stations.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LogDistance {
     /// Transmitted power, antenna gains included, in dBm.
     pub power_dbm: f64,
-    /// Path loss at the reference distance, in dB; [`free_space_loss_db`] has it for the open.
+    /// Path loss at the reference distance, in dB; for free space [`free_space_loss_db`].
     pub reference_loss_db: f64,
     /// The reference distance, in metres; nearer, the loss stays the same.
     pub reference_distance: f64,
@@ -81,8 +84,9 @@ pub struct Breakpoint {
 }
 
 impl Breakpoint {
-    /// Two-ray ground: beyond 4π h² / λ the reflection from the ground takes as much as it gives, and power falls as d⁻⁴
-    /// (Rappaport, "Wireless Communications", §4.6). Below it free space is left.
+    /// Two-ray ground: beyond 4π h² / λ the reflection from the ground cancels most of the direct
+    /// signal, and power falls as d⁻⁴ (Rappaport, "Wireless Communications", §4.6). Below it free
+    /// space holds. `antenna_height` is in metres.
     pub fn two_ray(antenna_height: f64, frequency_mhz: f64) -> Self {
         let wavelength = METRES_PER_MICROSECOND / frequency_mhz;
         let distance = 4.0 * std::f64::consts::PI * antenna_height * antenna_height / wavelength;
@@ -95,7 +99,7 @@ impl Breakpoint {
 pub struct Signal {
     /// Its power, as a signal and as interference, in mW. On [`Disk`] 1 or 0: it interferes or not.
     pub power_mw: f64,
-    /// Can its preamble be locked on to, without interference? Decides what is a frame and what is noise.
+    /// Can its preamble be locked on to, without interference? If not, it is only noise.
     pub is_decodable: bool,
     /// Does it make the medium busy?
     pub is_sensed: bool,
@@ -116,16 +120,17 @@ impl Signal {
 }
 
 impl Propagation {
-    /// What is heard over this distance (metres), with this much shadowing (dB, from [`Self::shadowing_db`]), by a
-    /// radio on the channel `heard_on` of a transmission on the channel `sent_on`.
+    /// What is heard over this distance (metres), with this much shadowing (dB, from
+    /// [`Self::shadowing_db`]), by a radio on the channel `heard_on` of a transmission on the
+    /// channel `sent_on`.
     ///
-    /// On another channel a signal is only interference: it is never decoded. A [`Disk`] knows no half: channels
-    /// that overlap at all interfere there like one.
+    /// On another channel a signal is only interference: it is never decoded. On a [`Disk`],
+    /// channels that overlap at all interfere like the same channel.
     pub fn signal(&self, distance: f64, shadowing_db: f64, sent_on: Channel, heard_on: Channel) -> Signal {
         self.signal_through(sent_on.overlap(heard_on), sent_on == heard_on, distance, shadowing_db)
     }
 
-    /// [`Self::signal`] with the channels' [`Channel::overlap`], for who asks often: it takes an integral to work out.
+    /// [`Self::signal`] with the channels' [`Channel::overlap`] given, since that is an integral.
     pub(crate) fn signal_through(
         &self,
         overlap: f64,
@@ -153,8 +158,9 @@ impl Propagation {
         }
     }
 
-    /// Is a frame at `rate` received whose signal has this power, while the other signals' powers sum up to
-    /// `interference_mw` at their worst? The frame must have been decodable and locked on to.
+    /// Is a frame at `rate` received whose signal has this power, while the other signals' powers
+    /// sum up to `interference_mw` at their worst? The frame must have been decodable and locked on
+    /// to.
     #[inline(always)]
     pub fn receives(&self, rate: Rate, signal_mw: f64, interference_mw: f64) -> bool {
         match self {
@@ -163,8 +169,9 @@ impl Propagation {
         }
     }
 
-    /// The shadowing between two stations, in dB (more is weaker); 0 on [`Disk`]. It is drawn from a stream named
-    /// after both stations. So it is the same in both directions, and does not depend on other stations.
+    /// The shadowing between two stations, in dB (more is weaker); 0 on [`Disk`]. It is drawn from
+    /// a stream named after both stations. So it is the same in both directions, and does not
+    /// depend on other stations.
     pub fn shadowing_db(&self, streams: &Streams, a: &str, b: &str) -> f64 {
         match self {
             Self::LogDistance(model) if model.shadowing_db > 0.0 => {
@@ -202,7 +209,7 @@ impl Propagation {
         }
     }
 
-    /// A signal of this radio's channel after fading.
+    /// What a radio makes of a signal of its channel that has this power after fading.
     pub(crate) fn heard_at(&self, power_mw: f64) -> Heard {
         match self {
             Self::Disk(_) => Heard { locks_on: true, is_sensed: true },
@@ -213,7 +220,8 @@ impl Propagation {
         }
     }
 
-    /// The distance up to which frames at `rate` are received, without shadowing and interference, in metres.
+    /// The distance up to which frames at `rate` are received, without shadowing and interference,
+    /// in metres.
     pub fn reception_range(&self, rate: Rate) -> f64 {
         match self {
             Self::Disk(disk) => disk.reception,
@@ -240,8 +248,8 @@ impl LogDistance {
         self.power_dbm - self.reference_loss_db - near - far - shadowing_db
     }
 
-    /// The distance at which so much is received without shadowing, in metres; 0 when not even at the reference
-    /// distance.
+    /// The distance at which `received_dbm` is received without shadowing, in metres; 0 when less
+    /// is received even at the reference distance.
     pub fn range(&self, received_dbm: f64) -> f64 {
         let budget_db = self.power_dbm - self.reference_loss_db - received_dbm;
         if budget_db < 0.0 {
@@ -260,7 +268,8 @@ impl LogDistance {
 
 const METRES_PER_MICROSECOND: f64 = 299.792_458;
 
-/// Path loss over one metre of free space, in dB: 20 lg(4π d f / c) (Friis 1946). 40 dB at 2.4 GHz, 47 dB at 5 GHz.
+/// Path loss over one metre of free space, in dB: 20 lg(4π d f / c) (Friis 1946). 40 dB at 2.4 GHz,
+/// 47 dB at 5 GHz.
 pub fn free_space_loss_db(frequency_mhz: f64) -> f64 {
     20.0 * libm::log10(4.0 * std::f64::consts::PI * frequency_mhz / METRES_PER_MICROSECOND)
 }

@@ -38,7 +38,7 @@ pub(crate) enum Phase {
 /// The frame in service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outgoing {
-    /// None once the next hop has received it: it may still want to hear of it by an ACK.
+    /// `None` once the next hop has received it, although the ACK may still be awaited.
     pub(crate) packet: Option<PacketId>,
     pub(crate) octets: u32,
     pub(crate) entry: u32,
@@ -85,7 +85,8 @@ pub(crate) struct Radio {
     pub(crate) phase: Phase,
     /// When it may send; [`Instant::MAX`] while it may not.
     access_at: Instant,
-    /// Time of the earliest pending access event. It is not moved when access is put off: the event then asks again.
+    /// Time of the earliest pending access event. It is not moved when access is put off: the event
+    /// then asks again.
     armed: Instant,
     pub(crate) sending: Option<u32>,
     pub(crate) locked: Option<Locked>,
@@ -104,17 +105,19 @@ pub(crate) struct Radio {
     pub(crate) incoming_errors: Vec<(u32, u32)>,
     /// When the last reception ended.
     pub(crate) received_at: Instant,
-    /// The frame in service takes no backoff for its first attempt, see [`AccessAfterReception::Immediate`].
+    /// The frame in service takes no backoff for its first attempt, see
+    /// [`AccessAfterReception::Immediate`].
     waives_backoff: bool,
-    /// When the last reception began: a NAV is not reset after it.
+    /// When the last reception began. A NAV set by an RTS before it is not reset.
     pub(crate) last_preamble: Instant,
-    /// The end of the last RTS that reserved the medium, until when, what held before, and when that is looked at again.
+    /// Of the last RTS that reserved the medium: its end, the NAV that it set, the NAV before it,
+    /// and when the NAV may be reset.
     pub(crate) rts_heard_at: Instant,
     pub(crate) rts_nav: Instant,
     pub(crate) nav_before_rts: Instant,
     pub(crate) nav_reset_at: Instant,
     pub(crate) station: u32,
-    /// The entry by which broadcasts come and go; none: they are not listened to.
+    /// The entry by which broadcasts come and go; `None`: they are ignored.
     pub(crate) broadcast_entry: Option<u32>,
     pub(crate) channel: Channel,
     pub(crate) timing: Timing,
@@ -182,7 +185,8 @@ impl Radio {
     #[inline]
     pub(crate) fn defer(&mut self, now: Instant, by: Transmitter) {
         if self.access_at == now && by == Transmitter::Another {
-            // Its turn comes in this very instant: it cannot have sensed the other, and both will send.
+            // Its turn comes in this very instant: it cannot have sensed the other, and both will
+            // send.
             return;
         }
         self.access_at = Instant::MAX;
@@ -324,7 +328,7 @@ impl Radio {
         &mut self.hops[place].1
     }
 
-    /// Takes a frame from another radio's hand; `false`: it was received before.
+    /// Notes a data frame from another radio. `false`: it was received before.
     #[inline]
     pub(crate) fn is_new(&mut self, from: u32, sequence: u16, is_retry: bool) -> bool {
         match self.received.iter_mut().find(|(other, _)| *other == from) {

@@ -2,7 +2,7 @@
 
 use crate::stats::RouteStats;
 
-/// A wireless route, in the order of their addition, from 0.
+/// A wireless route, numbered from 0 in the order in which routes are added.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RouteId(pub u32);
 

@@ -1,7 +1,7 @@
 //! Frames as a station in monitor mode writes them down: a radiotap header, then the MAC header.
 //!
-//! Radiotap is a de-facto standard (radiotap.org); MAC headers are those of IEEE 802.11-2020 §9.2 and §9.3. Frames have no
-//! check sequence here, as most drivers take it away.
+//! Radiotap is a de-facto standard (radiotap.org); MAC headers are those of IEEE 802.11-2020 §9.2
+//! and §9.3. Frames have no check sequence here, as most drivers take it away.
 
 use crate::frame::{BROADCAST, Frame, FrameKind};
 use crate::phy::{self, Rate};
@@ -17,10 +17,11 @@ pub struct Sniffed {
     pub channel: u8,
     /// Radiotap and MAC header.
     pub header: Vec<u8>,
-    /// Octets behind the MAC header, without the check sequence: of data the LLC header and the packet.
+    /// Octets behind the MAC header, without the check sequence: of data the LLC header and the
+    /// packet.
     pub body: u32,
-    /// Is its packet at hand, so that [`ropewalk_sim::Tap::aired`] was told of it? A sender that repeats a frame whose packet
-    /// has moved on has it no more.
+    /// Is its packet at hand, so that [`ropewalk_sim::Tap::aired`] was told of it? It is not if the
+    /// sender repeats a frame whose packet has moved on.
     pub has_packet: bool,
 }
 

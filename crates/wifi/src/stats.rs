@@ -4,14 +4,15 @@ use ropewalk_units::Duration;
 
 /// What has happened to the packets of one direction of a route, or of a broadcast entry.
 ///
-/// `offered + duplicates = delivered + lost_retries + lost_queue + lost_lifetime + lost_route + queued`, always.
+/// `offered + duplicates = delivered + lost_retries + lost_queue + lost_lifetime + lost_route +
+/// queued`, always.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RouteStats {
     /// Packets that came from the world.
     pub offered: u64,
     /// Their octets.
     pub offered_bytes: u64,
-    /// Copies of a broadcast: as many as stations have received it.
+    /// Copies of broadcasts: for each, one less than the stations that have received it.
     pub duplicates: u64,
     /// Packets that arrived at the other end.
     pub delivered: u64,
@@ -19,11 +20,12 @@ pub struct RouteStats {
     pub delivered_bytes: u64,
     /// Given up by a station after its retry limit.
     pub lost_retries: u64,
-    /// Found a station's queue full.
+    /// Found a station's queue full, or were too long for a frame.
     pub lost_queue: u64,
-    /// Outlived their lifetime in a station's queue.
+    /// Outlived their lifetime at a station.
     pub lost_lifetime: u64,
-    /// Arrived at a station that was no longer on the route.
+    /// Arrived at a station that was no longer on the route, or were broadcasts that no station
+    /// received.
     pub lost_route: u64,
     /// In the queues of the stations now, the ones in service included.
     pub queued: u64,
@@ -111,7 +113,8 @@ impl HopStats {
         }
     }
 
-    /// The mean signal-to-noise ratio of the frames heard, in dB; `None` on disks, and when none was heard.
+    /// The mean signal-to-noise ratio of the frames heard, in dB; `None` on disks, and when none
+    /// was heard.
     pub fn mean_snr_db(&self) -> Option<f64> {
         self.snr_sum_db.map(|sum| sum / self.heard as f64)
     }

@@ -1,4 +1,4 @@
-//! Who hears whom: worked out when stations move, not when they send.
+//! Who hears whom: computed when stations move, not when they send.
 
 use crate::phy::Rate;
 use crate::position::Position;
@@ -146,15 +146,15 @@ impl Topology {
     }
 }
 
-/// How long a signal takes over a distance in metres, in whole nanoseconds, rounded up. Rounded down it would arrive
-/// before it can: a slot boundary worked out from it would lie before the sender's own, and stations that have to
-/// collide would not.
+/// How long a signal takes over a distance in metres, in whole nanoseconds, rounded up. Rounded
+/// down it would arrive before it can: a slot boundary worked out from it would lie before the
+/// sender's own, and stations that have to collide would not.
 fn travel_time(distance: f64) -> Duration {
     Duration::from_nanos((distance / METRES_PER_NANOSECOND).ceil() as u64)
 }
 
-/// Signals up to this power are ignored. On disks these are the signals that do not interfere. With path loss the
-/// bound is 10 dB below the receiver's noise, which costs a frame at most 0.4 dB.
+/// Signals up to this power are ignored. On disks these are the signals that do not interfere. With
+/// path loss the bound is 10 dB below the receiver's noise, which costs a frame at most 0.4 dB.
 fn negligible_mw(propagation: &Propagation) -> f64 {
     match propagation {
         Propagation::Disk(_) => 0.0,

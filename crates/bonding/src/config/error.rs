@@ -24,14 +24,14 @@ impl ConfigError {
         Self { key: key.into(), expected: expected.into(), conflict: None }
     }
 
-    /// Its value contradicts another key.
+    /// Adds that the key's value contradicts another key.
     pub(crate) fn against(mut self, value: impl fmt::Display, with: &'static str) -> Self {
         self.conflict = Some(Conflict { value: value.to_string(), with });
         self
     }
 
-    /// The key, as in `paths.lte.max_weight`: fields of [`crate::Config`], paths by their names (by `[n]` where
-    /// the name is what is wrong).
+    /// The key, as in `paths.lte.max_weight`: fields of [`crate::Config`], paths by their names (by
+    /// `[n]` where the name is what is wrong).
     pub fn key(&self) -> &str {
         &self.key
     }

@@ -1,6 +1,7 @@
-//! What scenario files may set of a bond. Each list hands its keys to the macro `$declare`: for each its documentation, its
-//! name, its type, what a file says for it (`as`, where that is another type), and its default. A new key is a line here,
-//! its bounds in `validation.rs`, and where it is used.
+//! The keys of a bond that scenario files may set. Each macro passes a list of keys to the macro
+//! `$declare`: for each key its documentation, its name, its type, its type in files (`as`, if that
+//! is another one), and its default. A new key needs a line here, its bounds in `validation.rs`,
+//! and the code that uses it.
 
 /// Hands the keys of a gateway to the macro `$declare`. Their defaults follow from the scheduler.
 #[macro_export]

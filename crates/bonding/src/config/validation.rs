@@ -16,7 +16,11 @@ fn within(value: Duration, least: Duration, most: Duration, key: &str) -> Result
 }
 
 impl Config {
-    /// Is every key within its bounds?
+    /// Checks that every key is within its bounds.
+    ///
+    /// # Errors
+    ///
+    /// The first key that is not, and what was expected.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.validate_paths()?;
         self.validate_scheduler()?;
@@ -54,7 +58,7 @@ impl Config {
         Ok(())
     }
 
-    /// Weighted round robin.
+    /// Checks the weights for weighted round robin.
     fn validate_weights(&self) -> Result<(), ConfigError> {
         let order = self.by_cost();
         let fixed = &self.paths[order[0].index()];
@@ -70,7 +74,7 @@ impl Config {
         Ok(())
     }
 
-    /// Schedulers without weights: a bound that nothing keeps is a mistake.
+    /// Checks that no weight is given to a scheduler that does not use it.
     fn validate_no_weights(&self) -> Result<(), ConfigError> {
         for path in &self.paths {
             let key = |field: &str| format!("paths.{}.{field}", path.name);

@@ -17,17 +17,19 @@ use ropewalk_units::{Duration, Instant};
 pub enum Refusal {
     /// A copy was taken before.
     Duplicate,
-    /// It came after the resequencer had given it up.
+    /// It came after the resequencer had given it up, or is older than the replay window.
     Late,
-    /// The path is none of this bond's, or the header names another.
+    /// The path is not one of this bond's, or the header names another path.
     UnknownPath,
     /// The driver has left so many packets undelivered that there is no room.
     Full,
 }
 
-/// How long a packet with this relative one-way delay (µs) waits for a missing one: until the slowest path of late would have
-/// delivered what was sent before it, a quarter of that time more, and so much more as a queue may have grown since its delay was last
-/// seen. As long as may be while a path's delay is not known.
+/// How long a packet with the relative one-way delay `own` (µs) waits for a missing one.
+///
+/// It is the time until the slowest live path would have delivered what was sent before the packet,
+/// by its recent delays. A quarter of that is added, and the time by which a queue may have grown
+/// since. It is the longest allowed time while the delay of a live path is unknown.
 pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own: i64) -> Duration {
     let bounds = config.resequencer;
     if let Some(timeout) = bounds.timeout {
@@ -88,7 +90,8 @@ impl<P: Payload> Endpoint<P> {
         taken.map_err(|_late| Refusal::Late)
     }
 
-    /// Is this a path of the bond's, and of this packet's? One sent again may come by any.
+    /// Are the path and the header's path of this bond, and the same? A repair may come by any
+    /// path.
     #[inline]
     fn is_addressed(&self, path: PathId, header: &DataHeader) -> bool {
         let is_own = header.path == path || header.transmission == Transmission::Repair;
@@ -129,7 +132,8 @@ impl<P: Payload> Endpoint<P> {
         self.resequencer.offer(now, arrival, || patience(config, incoming, now, delay))
     }
 
-    /// What every living path has passed will not come any more.
+    /// Gives up missing packets that will not come any more: every live path has passed them, or
+    /// the only path that carried them has.
     pub(super) fn give_up_what_is_lost(&mut self, now: Instant) {
         if self.config.resequencer.timeout.is_some() {
             return;
@@ -144,7 +148,7 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// The number that every living path has passed; `None` if some path's is not known.
+    /// The greatest number that every live path has passed; `None`: that of some path is not known.
     fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
         let mut least: Option<GlobalSeq> = None;
         for path in self.incoming.iter_mut().filter(|path| is_live(&self.config, path, now)) {
@@ -154,7 +158,8 @@ impl<P: Payload> Endpoint<P> {
         least
     }
 
-    /// Gives up what was waited for long enough, unless it may be just behind what a path is delivering.
+    /// Gives up packets whose time is up, unless a path that is delivering or under repair may
+    /// still bring them.
     pub(super) fn give_up_in_time(&mut self, now: Instant) {
         let (bounds, soon) = (self.config.resequencer, self.config.tuning.copa.report_interval);
         let incoming = &mut self.incoming;

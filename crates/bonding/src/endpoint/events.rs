@@ -3,10 +3,10 @@
 use crate::event::Event;
 use std::collections::VecDeque;
 
-/// The most events kept for a driver that does not ask.
+/// The most events kept for a driver that does not poll.
 const MOST: usize = 64;
 
-/// Oldest first; what does not fit is counted.
+/// The events, oldest first. Those that do not fit are only counted.
 pub(super) struct Events {
     queue: VecDeque<Event>,
     overrun: u32,
@@ -27,7 +27,7 @@ impl Events {
         }
     }
 
-    /// The next; after the last one that fitted, how many did not.
+    /// The next event; after the last one, how many did not fit.
     pub(super) fn pop(&mut self) -> Option<Event> {
         match self.queue.pop_front() {
             None if self.overrun > 0 => Some(Event::Overrun { events: std::mem::take(&mut self.overrun) }),

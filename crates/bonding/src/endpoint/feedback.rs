@@ -15,7 +15,7 @@ use ropewalk_units::{Duration, Instant};
 
 /// Octets of UDP's and IPv4's headers.
 pub(super) const OUTER: u32 = 28;
-/// Packets of a train.
+/// The number of packets of a train.
 const TRAIN: u8 = INITIAL_WINDOW as u8;
 
 /// The paths that reports and keepalives may take.
@@ -27,7 +27,7 @@ pub(super) struct Outgoing<'a, C> {
     pub(super) quickest: Option<PathId>,
 }
 
-/// What is to be sent, and when the next will be.
+/// The control packets to send, and the times of the next ones.
 pub(super) struct Feedback {
     report_at: Instant,
     reported_at: Instant,
@@ -40,14 +40,14 @@ pub(super) struct Feedback {
     replies: [Option<KeepaliveReply>; MAX_PATHS],
     reply_on: PathSet,
     is_controlled: bool,
-    /// Between reports while data come.
+    /// Time between reports while data come.
     soon: Duration,
     /// Data have come since the last report.
     has_data: bool,
     missing: [Option<Missing>; MAX_PATHS],
     missing_on: PathSet,
     last_heard: Option<u32>,
-    /// Packets of trains that are still to be sent.
+    /// Train packets that are still to be sent, by path.
     trains: [u8; MAX_PATHS],
 }
 
@@ -88,7 +88,7 @@ impl Feedback {
         }
     }
 
-    /// Makes what is due.
+    /// Prepares the reports and keepalives that are due.
     pub(super) fn tick<C>(
         &mut self,
         now: Instant,
@@ -123,7 +123,7 @@ impl Feedback {
         }
     }
 
-    /// Reports and keepalives do not leave together.
+    /// Keeps reports and keepalives `apart` from each other.
     fn step_aside(&mut self, apart: Duration) {
         let (first, second) = (self.report_at.min(self.keepalive_at), self.report_at.max(self.keepalive_at));
         if second.saturating_since(first) < apart {
@@ -131,24 +131,24 @@ impl Feedback {
         }
     }
 
-    /// What is missing is to be asked for. An older request that has not been sent would come too late.
+    /// Asks for missing packets. It replaces a request for the same path that was not sent in time.
     pub(super) fn ask(&mut self, missing: Missing) {
         self.missing_on.insert(missing.path);
         self.missing[missing.path.index()] = Some(missing);
     }
 
-    /// A path has come back: what it carries is to be found again.
+    /// A path has come back: a train measures its rate again.
     pub(super) fn begin_train(&mut self, path: PathId) {
         self.trains[path.index()] = if self.is_controlled { TRAIN } else { 0 };
     }
 
-    /// Data came, which the peer's controllers wait to hear of.
+    /// Data came, so a report is due soon if paths are controlled.
     #[inline]
     pub(super) fn note_data(&mut self) {
         self.has_data = self.is_controlled;
     }
 
-    /// When the next report is due for what has come.
+    /// When the next report is due because data came.
     fn soon_at(&self) -> Instant {
         if self.has_data { self.reported_at.saturating_add(self.soon) } else { Instant::MAX }
     }
@@ -173,14 +173,15 @@ impl Feedback {
     }
 }
 
-/// The next time of a periodic timer; after a long sleep, from now.
+/// The next time of a periodic timer. If it has passed already, the timer counts from `now`.
 fn next(at: Instant, interval: Duration, now: Instant) -> Instant {
     let next = at.saturating_add(interval);
     if next > now { next } else { now.saturating_add(interval) }
 }
 
 impl<P: Payload> Endpoint<P> {
-    /// The next control packet to send, and on which path: requests, answers, then keepalives, then reports.
+    /// The next control packet to send, and its path: requests for missing packets, answers,
+    /// keepalives, trains, then reports.
     pub(super) fn next_control(&mut self, now: Instant) -> Option<(PathId, Control)> {
         if let Some(path) = self.feedback.missing_on.first() {
             self.feedback.missing_on.remove(path);
@@ -218,7 +219,7 @@ impl<P: Payload> Endpoint<P> {
         feedback.report.map(|report| (path, Control::Report(report)))
     }
 
-    /// A control packet that came by a path. Whatever comes twice, too late or is nonsense is ignored.
+    /// Takes a control packet that came by a path. Duplicates, late and senseless ones are ignored.
     pub(super) fn handle_control(&mut self, now: Instant, path: PathId, control: &Control) {
         if path.index() >= self.paths.len() {
             return;
@@ -285,7 +286,7 @@ impl<P: Payload> Endpoint<P> {
         self.note_spread(now);
     }
 
-    /// How a report came that was made when the peer's clock showed `made`.
+    /// How late a report came by `path`, made when the peer's clock showed `made`.
     fn way_back(&mut self, now: Instant, path: PathId, made: u32) -> WayBack {
         let delay = self.measured_reference.relative(micros(now).wrapping_sub(made));
         self.incoming[path.index()].note_report(now, delay);

@@ -1,4 +1,5 @@
-//! From the LAN to the paths: packets wait, are bound to a path when one may send, and are numbered then.
+//! From the LAN to the paths. Packets wait until one path may send. Then they are bound to it and
+//! numbered.
 
 use super::{Datagram, Endpoint};
 use crate::clock::micros;
@@ -12,7 +13,7 @@ use crate::wire::FULL_PACKET;
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
 
-/// Packets of the bond that went on one path alone, up to now.
+/// The latest packets of the bond in a row that went on one path alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SoloRun {
     path: PathSet,
@@ -27,7 +28,7 @@ impl SoloRun {
             *self = Self { path: paths, packets: 0 };
         }
         self.packets += 1;
-        // The packets before this one, plus one, in bits.
+        // The binary logarithm of the packets in the run, this one included: 15 at most.
         self.packets = self.packets.min(1 << 15);
         self.packets.ilog2() as u8
     }
@@ -87,7 +88,8 @@ impl<P: Payload> Endpoint<P> {
         self.dispatch(now, packet, flow, decision.paths)
     }
 
-    /// Packets wait, and none leaves now. What might send and has nothing to learns nothing of its rate.
+    /// Packets wait, and none leaves now. A path that may send but gets nothing cannot measure its
+    /// rate.
     fn note_waiting(&mut self, now: Instant, may_send: PathSet) {
         let size = self.config.overhead + self.last_len;
         self.paths.iter_mut().for_each(|path| path.on_waiting(now, size));
@@ -106,7 +108,7 @@ impl<P: Payload> Endpoint<P> {
         let taken = self.backlog.pop(now, |flow, Queue { own, waiting }| {
             decision = if flow.class.is_duplicated() {
                 Decision { paths: for_copies, reason: Reason::Copies }
-            // A flow with more waiting than may leave before its time is none that may hurry.
+            // Only a flow with few octets waiting may leave early.
             } else if flow.class == Class::LowDelay && own <= early {
                 scheduler::hurried(&Ask { now, bucket: 0, waiting: own, usable }, views)
             } else {
@@ -168,19 +170,20 @@ impl<P: Payload> Endpoint<P> {
         self.copies.pop()
     }
 
-    /// When a pacer lets go what waits.
+    /// When a pacer lets a waiting packet go.
     pub(super) fn paced_until(&self) -> Option<Instant> {
         if self.backlog.is_empty() && self.repairs.is_empty() {
             return None;
         }
         let size = self.config.overhead + self.last_len;
         let held = self.usable.iter().filter_map(|id| self.paths[id.index()].next_send_time(size));
-        // What may be sent already has been offered.
+        // A path that may send now was already asked.
         held.filter(|&at| at > self.now).min()
     }
 
-    /// By how much the times differ after which packets come in order, for the queue before the paths: a flow stands still for so long, and
-    /// what waits then has to last.
+    /// Tells the queue before the paths by how much the delays of the paths in use differ, queues
+    /// and repairs included. A flow may stand still for this long, and its waiting packets must
+    /// last until then. While a path's rate is searched, the queue drops nothing by CoDel.
     pub(super) fn note_spread(&mut self, now: Instant) {
         let repair_time = self.repair_time().filter(|_| self.config.repair);
         let tries = self.quickest().map_or(1.0, |id| self.paths[id.index()].tries());

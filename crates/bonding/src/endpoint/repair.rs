@@ -1,4 +1,4 @@
-//! What a path lost is asked for, and sent again.
+//! Repairs: the receiver asks for what a path lost, and the sender sends it again.
 
 use super::{Datagram, Endpoint};
 use crate::clock::micros;
@@ -12,14 +12,15 @@ use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The most packets that wait to be sent again; the driver asks for them at once.
+/// The most packets that wait to be sent again.
 pub(super) const MOST: usize = 1024;
 
-/// Packets that are to be sent again: where they were lost, and as which numbers.
+/// Packets to send again: the path that lost each, and its number there.
 pub(super) type Repairs = VecDeque<(PathId, PathSeq)>;
 
 impl<P: Payload> Endpoint<P> {
-    /// The next packet to send again, before all others, when the shortest path may send.
+    /// The next packet to send again, if the quickest path may send. Repairs go before all other
+    /// data.
     pub(super) fn next_repair(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
         if self.repairs.is_empty() {
             return None;
@@ -54,7 +55,7 @@ impl<P: Payload> Endpoint<P> {
         None
     }
 
-    /// The peer asks for what it misses.
+    /// The peer asks for missing packets.
     pub(super) fn handle_missing(&mut self, missing: &Missing) {
         if missing.path.index() >= self.paths.len() {
             return;
@@ -84,8 +85,9 @@ impl<P: Payload> Endpoint<P> {
         }
     }
 
-    /// How long what is asked for takes to come: a round trip, a quarter of that, and as long as two reports are apart, since it may wait in
-    /// a queue. None if that would help nobody, or is not known.
+    /// The time from a request until its repair comes: 1.25 round trips of the quickest path, and
+    /// twice the time between reports, since it may wait in a queue. `None`: a repair would not
+    /// help, or the round trip is not known.
     pub(super) fn repair_time(&self) -> Option<Duration> {
         if self.config.order == Order::Off || self.config.resequencer.timeout.is_some() {
             return None;
@@ -94,7 +96,8 @@ impl<P: Payload> Endpoint<P> {
         Some(round_trip + round_trip / 4 + self.config.tuning.copa.report_interval * 2)
     }
 
-    /// The path that a request or a repair takes: the one by which it gets there first, of those that do not rest.
+    /// The path that requests and repairs take: the one with the least expected round trip. A path
+    /// that rests is taken only if all do.
     pub(super) fn quickest(&self) -> Option<PathId> {
         let round_trip =
             |path: &Path<P>| (path.is_resting(), path.expected_round_trip().unwrap_or(Duration::MAX));

@@ -54,7 +54,7 @@ fn what_no_path_takes_waits_without_a_number() {
     let mut end = rate_aware();
     (0..100).for_each(|number| end.handle_packet(at(0), Packet(number), FlowKey::default()));
     let left = leave(&mut end, 40);
-    // An initial window on each path, and no report yet.
+    // An initial window has left on each path; no report has come yet.
     assert_eq!(left.len(), 20, "{left:?}");
     assert!(left.iter().all(|&(_, global, number)| global == number));
     assert_eq!((end.next_global.get(), end.dropped()), (20, 0));
@@ -110,7 +110,7 @@ fn what_was_on_its_way_on_a_path_that_falls_silent_goes_by_another() {
     panic!("nothing went again, {answered} answers");
 }
 
-/// A driver whose timers never fire polls all the same when it has handed something in.
+/// The driver's timers never fire. It polls all the same after it has handed something in.
 #[test]
 fn what_is_due_is_done_though_the_timer_is_late() {
     let mut end = rate_aware();

@@ -3,7 +3,7 @@
 use ropewalk_congestion::MIN_RTT_FILTER_LEN;
 use ropewalk_units::{Duration, Instant};
 
-/// The least of the last 5 to 10 s.
+/// The least round trip of the last 5 to 10 s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BaseRtt {
     current: Option<Duration>,

@@ -21,7 +21,7 @@ impl AnyController {
         Self::Copa(Box::new(PathCopa::new(seed, FULL_PACKET, tuning, now)))
     }
 
-    /// Has it found out what the path carries?
+    /// Has it found the path's rate?
     pub(crate) fn knows_rate(&self) -> bool {
         match self {
             Self::Transparent(_) => false,

@@ -1,15 +1,15 @@
 //! Whether a path is up, suspected or down.
 //!
-//! Proof is an answer to a keepalive, or a report that says that data sent on the path has arrived; the latter so that a
-//! path whose way back is dead may still carry data.
+//! Proof is an answer to a keepalive, or a report that data sent on the path has arrived. Reports
+//! count so that a path whose way back is dead may still carry data.
 
 use crate::config::KeepaliveConfig;
 use crate::event::PathState;
 use ropewalk_congestion::SmoothedRtt;
 use ropewalk_units::{Duration, Instant};
 
-/// A path that has not answered yet is up for so long, and waited for: how long it is is not known (RFC 6298 §2.1, the first timeout). What was
-/// seen of a path longer ago is not known any more.
+/// How long a path that has not answered yet counts as up: its round trip is not known (RFC 6298
+/// §2.1, the first timeout). What was seen of a path longer ago than this does not count as known.
 pub(crate) const UNKNOWN: Duration = Duration::from_secs(1);
 
 /// A path's state and what it rests on.
@@ -23,9 +23,10 @@ pub(crate) struct Liveness {
     pub(crate) heard_at: Instant,
     /// Answers in a row while it is down.
     answers: u32,
-    /// When the first answer came after it was down. What left before has waited in a dead line.
+    /// When the first answer came after the path went down. Keepalives that left before have waited
+    /// in a dead line.
     answers_since: Option<Instant>,
-    /// The clock was set: what left before has no round trip.
+    /// When the clock was set. Keepalives that left before have no round trip.
     gap_at: Option<Instant>,
     last_answered: Option<u32>,
     rtt: SmoothedRtt,
@@ -47,8 +48,8 @@ impl Liveness {
         }
     }
 
-    /// A keepalive was answered after `rtt`: how long the path takes, if the answer tells it. Answers that come out of order prove
-    /// nothing new.
+    /// A keepalive was answered after `rtt`. Returns the round trip, if the answer is a measurement
+    /// of it. Answers that come out of order prove nothing.
     pub(crate) fn on_answer(
         &mut self,
         now: Instant,
@@ -75,7 +76,7 @@ impl Liveness {
         measured
     }
 
-    /// Did the keepalive wait in a dead line? Then it does not tell how long the path is.
+    /// Did the keepalive wait in a dead line? Then its round trip is no measurement.
     fn has_waited(&mut self, now: Instant, rtt: Duration) -> bool {
         if self.state == PathState::Down {
             self.answers_since.get_or_insert(now);
@@ -94,7 +95,8 @@ impl Liveness {
         self.rtt.srtt()
     }
 
-    /// A report says that data got through, and had come `held` before it was sent. What has waited for too long proves nothing now.
+    /// A report says that data came, `held` before the report was sent. Data that came too long ago
+    /// prove nothing about the path now.
     pub(crate) fn on_progress(&mut self, now: Instant, held: Duration, config: &KeepaliveConfig) {
         self.heard_at = now;
         let came_at = Instant::ZERO + now.saturating_since(Instant::ZERO + held);
@@ -103,7 +105,7 @@ impl Liveness {
         }
     }
 
-    /// From now on it is watched closely: the silence until now is none.
+    /// The path is watched closely from now on. The silence until now does not count.
     pub(crate) fn begin_watch(&mut self, now: Instant) {
         if self.state == PathState::Up {
             self.proven_at = now;
@@ -117,9 +119,12 @@ impl Liveness {
         self.answers = 0;
     }
 
-    /// How long a silence is borne that `configured` says is too long. Any proof is older than its arrival by the way back, about half
-    /// a round trip. Answers come as often as keepalives are sent, however long the path is, but for what its round-trip time
-    /// varies by: as RFC 6298 §2.3, four mean deviations, after the `answers` that at least must be missing.
+    /// The longest silence that is allowed, where `configured` is the time in the configuration.
+    ///
+    /// A proof is old by its way back when it arrives, about half a round trip. Answers come as
+    /// often as keepalives are sent, however long the path is, except that round trips vary. So the
+    /// silence must last for `answers` intervals at least, and for four mean deviations more
+    /// (RFC 6298 §2.3).
     fn bearable(&self, configured: Duration, answers: u64, config: &KeepaliveConfig) -> Duration {
         if !self.is_proven {
             return configured.max(UNKNOWN);
@@ -212,7 +217,7 @@ mod tests {
         let mut path = proven(&config);
         path.check(at(300), &config);
         path.check(at(500), &config);
-        // Sent each 50 ms while the line was dead, all of it comes at 20 s.
+        // Keepalives were sent each 50 ms while the line was dead. All of them come at 20 s.
         let held = |number: u64| Duration::from_millis(20_000 - 50 * number);
         for number in 2..40 {
             assert_eq!(path.on_answer(at(20_000), number as u32, held(number), &config), None);
@@ -267,7 +272,7 @@ mod tests {
     fn a_report_proves_life_as_of_when_its_data_came() {
         let config = KeepaliveConfig::default();
         let mut path = proven(&config);
-        // Data came at 20 ms, and are told of at 160.
+        // Data came at 20 ms, and are reported at 160 ms.
         path.check(at(160), &config);
         path.on_progress(at(160), Duration::from_millis(140), &config);
         assert_eq!(path.state, PathState::Suspected);

@@ -6,13 +6,13 @@ use ropewalk_units::Instant;
 /// Packets lost in the last 5 to 10 s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Losses {
-    /// Fewer are chance.
+    /// Fewer losses than this count as chance.
     some: u32,
     current: u32,
     before: u32,
     since: Instant,
-    /// The part of the packets, smoothed as round-trip times are (RFC 6298 §2). What was lost so long ago that it counts no more says
-    /// nothing of the path now, which may have carried nothing since.
+    /// The part of the packets that is lost, smoothed like round-trip times (RFC 6298 §2). It is
+    /// forgotten with the losses themselves, since the path may have carried nothing since.
     part: f64,
 }
 
@@ -21,7 +21,7 @@ impl Losses {
         Self { some, current: 0, before: 0, since: now, part: 0.0 }
     }
 
-    /// A report tells of so many more.
+    /// A report tells of this many more lost packets.
     pub(super) fn note(&mut self, now: Instant, packets: u32) {
         if now.saturating_since(self.since) >= MIN_RTT_FILTER_LEN / 2 {
             self.before = std::mem::take(&mut self.current);
@@ -33,7 +33,7 @@ impl Losses {
         self.current = self.current.saturating_add(packets);
     }
 
-    /// A report tells of so many lost and so many delivered.
+    /// A report tells of this many lost and delivered packets.
     pub(super) fn note_part(&mut self, lost: u32, delivered: u32) {
         if lost + delivered > 0 {
             let part = f64::from(lost) / f64::from(lost + delivered);
@@ -46,7 +46,7 @@ impl Losses {
         self.part
     }
 
-    /// Is there more than chance?
+    /// Are there more losses than chance brings?
     pub(super) fn are_some(&self) -> bool {
         self.current.saturating_add(self.before) >= self.some
     }

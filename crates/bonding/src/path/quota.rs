@@ -1,33 +1,33 @@
-//! What may go over a path in a month.
+//! How much may go over a path in a period.
 
 use crate::config::PathConfig;
 use crate::wire::FULL_PACKET;
 use ropewalk_units::{Duration, Instant};
 
-/// A period that is not given: a month.
+/// The period if none is given.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Octets spent of a path's quota in the period that runs.
+/// Octets spent of a path's quota in the current period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quota {
     limit: u64,
     period: Duration,
-    /// When the period that runs is over.
+    /// When the current period ends.
     ends: Instant,
     spent: u64,
 }
 
-/// What of a quota was spent, without its limit: what outlives a process.
+/// What was spent of a quota, without its limit: what one process passes to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spending {
     /// Octets.
     pub octets: u64,
-    /// How long the period lasts that they count for.
+    /// How long the period in which they were spent still lasts.
     pub period_left: Duration,
 }
 
 impl Quota {
-    /// A path's, with a period that begins at `now`.
+    /// The quota of a path, with a period that begins at `now`.
     pub fn new(config: &PathConfig, now: Instant) -> Self {
         let period = config.quota_period.unwrap_or(MONTH);
         Self {
@@ -38,10 +38,11 @@ impl Quota {
         }
     }
 
-    /// A path's that goes on from what a process before has spent, `ago` before `now`.
+    /// The quota of a path that continues what an earlier process has spent. `before` was the
+    /// spending `ago` before `now`.
     pub fn after(config: &PathConfig, before: &Spending, now: Instant, ago: Duration) -> Self {
         let mut quota = Self::new(config, now);
-        // A clock that was set back tells of a period that is longer than any.
+        // If a clock was set back, the time left may seem longer than the whole period.
         let left = before.period_left.min(quota.period);
         quota.ends = now.saturating_add(left.saturating_sub(ago));
         quota.spent = before.octets;
@@ -53,12 +54,12 @@ impl Quota {
         quota
     }
 
-    /// What a process after this one goes on from.
+    /// What the next process continues from.
     pub fn spending(&self, now: Instant) -> Spending {
         Spending { octets: self.spent, period_left: self.ends.saturating_since(now) }
     }
 
-    /// So many octets went over the path, in either direction.
+    /// Counts octets that went over the path, in either direction.
     #[inline]
     pub(crate) fn note(&mut self, octets: u32) {
         self.spent = self.spent.saturating_add(u64::from(octets));
@@ -88,7 +89,7 @@ impl Quota {
         (self.limit < u64::MAX).then_some(self.limit)
     }
 
-    /// Goes on from what a bond before has spent, in the period that ran then.
+    /// Continues what an earlier bond has spent, in its period.
     pub(crate) fn resume(&mut self, before: &Self) {
         (self.ends, self.spent) = (before.ends, before.spent);
     }
@@ -147,7 +148,7 @@ mod tests {
         quota.note(500);
         let before = quota.spending(at(1030));
         assert_eq!(before, Spending { octets: 507, period_left: seconds(70) });
-        // The clock of another process may begin anew.
+        // The clock of another process may begin at zero.
         let after = |ago| Quota::after(&config, &before, at(3), seconds(ago));
         assert_eq!((after(20).spent(), after(20).ends), (507, at(53)));
         assert_eq!((after(70).spent(), after(70).ends), (0, at(103)));

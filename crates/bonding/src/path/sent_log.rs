@@ -1,10 +1,11 @@
-//! What was sent on a path: for the controller until it is reported, and to be sent again.
+//! The packets that were sent on a path. The controller needs them until they are reported, and
+//! repairs until they are too old.
 
 use crate::id::{FlowSeq, GlobalSeq, PathSeq};
 use ropewalk_congestion::PacketState;
 use ropewalk_units::{Duration, Instant};
 
-/// How many packets back: more than are under way in a second at 90 Mbit/s.
+/// How many packets are kept: more than are on their way in a second at 90 Mbit/s.
 const CAPACITY: u32 = 8192;
 
 /// A packet that may be sent again, and what its header said.
@@ -15,12 +16,12 @@ pub(crate) struct Kept<P> {
     pub(crate) bucket: u16,
 }
 
-/// What is sent again.
+/// Which packets are sent again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RepairTerms {
-    /// What left longer ago is waited for no longer.
+    /// Packets that left longer ago than this are not sent again.
     pub(crate) age: Duration,
-    /// Of the path that repairs.
+    /// The round trip of the path that carries the repair.
     pub(crate) round_trip: Duration,
 }
 
@@ -32,14 +33,14 @@ pub(super) struct Sent<P> {
     pub(super) len: u32,
     /// Bytes sent on the path up to and including it, wrapping.
     pub(super) bytes: u32,
-    /// The controller knows what became of it.
+    /// The controller knows whether it was delivered or lost.
     pub(super) is_settled: bool,
     pub(super) kept: Option<Kept<P>>,
     /// When it was sent again last.
     pub(super) repaired_at: Option<Instant>,
 }
 
-/// The last [`CAPACITY`] packets. Takes no memory before the first.
+/// The last [`CAPACITY`] packets. It uses no memory before the first.
 pub(super) struct SentLog<P>(Vec<Option<Sent<P>>>);
 
 impl<P> SentLog<P> {
@@ -52,7 +53,7 @@ impl<P> SentLog<P> {
         (seq.get() % CAPACITY) as usize
     }
 
-    /// Adds a packet; what is forgotten for it.
+    /// Adds a packet. Returns the packet that it replaces.
     #[inline]
     pub(super) fn push(&mut self, sent: Sent<P>) -> Option<Sent<P>> {
         if self.0.is_empty() {
@@ -66,8 +67,9 @@ impl<P> SentLog<P> {
         self.0.get(Self::place(seq))?.as_ref().filter(|sent| sent.seq == seq)
     }
 
-    /// It is to be sent again now, if it is still there, left no longer ago than `age`, and its last repair no less than a `round_trip` ago: that
-    /// one may be on its way.
+    /// Returns a packet that is to be sent again now, and notes the time. The packet must still be
+    /// here. It must have left less than `age` ago, and its last repair at least a `round_trip`
+    /// ago: a later one may still be on its way.
     pub(super) fn repair(&mut self, now: Instant, seq: PathSeq, terms: &RepairTerms) -> Option<&Sent<P>> {
         let sent = self.0.get_mut(Self::place(seq))?.as_mut()?;
         let is_fresh = |at: Instant, most: Duration| now.saturating_since(at) < most;
@@ -79,12 +81,12 @@ impl<P> SentLog<P> {
         may_go.then_some(sent)
     }
 
-    /// Is it so old that nothing is known of it?
+    /// Is the packet so old that nothing is known of it?
     pub(super) fn has_forgotten(&self, seq: PathSeq) -> bool {
         self.get(seq).is_none()
     }
 
-    /// It is reported, if it was not before.
+    /// Marks a packet as reported. `None`: it was reported before, or is not here.
     #[inline]
     pub(super) fn settle(&mut self, seq: PathSeq) -> Option<&Sent<P>> {
         let sent = self.0.get_mut(Self::place(seq))?.as_mut()?;

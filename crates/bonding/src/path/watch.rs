@@ -1,4 +1,5 @@
-//! How closely a path is watched. One that may rest and that nobody uses has its keepalives far apart, and carries no reports.
+//! How closely a path is watched. A path that rests has its keepalives far apart and carries no
+//! reports. It rests if it may and nobody uses it.
 
 use super::liveness::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
@@ -6,7 +7,7 @@ use ropewalk_units::{Duration, Instant};
 /// Whether a path rests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch {
-    /// Between keepalives while it rests.
+    /// Time between keepalives while it rests.
     apart: Duration,
     is_resting: bool,
     used_at: Instant,
@@ -17,14 +18,14 @@ impl Watch {
         Self { apart, is_resting: false, used_at: now }
     }
 
-    /// It is used from now on. Did it rest?
+    /// The path is used from now on. Returns whether it rested.
     #[inline]
     pub(crate) fn wake(&mut self, now: Instant) -> bool {
         self.used_at = now;
         std::mem::take(&mut self.is_resting)
     }
 
-    /// It rests from now on, if nobody has used it for as long as a path that never answered is waited for.
+    /// The path rests from now on if nobody has used it for [`UNKNOWN`].
     pub(crate) fn rest_if_idle(&mut self, now: Instant) {
         self.is_resting |= now.saturating_since(self.used_at) >= UNKNOWN;
     }

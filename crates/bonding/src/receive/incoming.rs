@@ -18,7 +18,7 @@ use reordering::ReorderingWindow;
 use ropewalk_units::{Duration, Instant};
 use train::Train;
 
-/// In the unit of reports, or the most that they can tell.
+/// A time in the unit of reports, or the greatest that they can tell.
 fn ticks(micros: u32) -> u16 {
     u16::try_from(micros / TICK).unwrap_or(u16::MAX)
 }
@@ -30,41 +30,42 @@ pub(crate) struct Incoming {
     pub(crate) received_bytes: u64,
     gaps: Gaps,
     window: ReorderingWindow,
-    /// The least number of later packets for a missing one not to be waited for.
+    /// How many later packets must have come, at least, before a missing one is not waited for.
     reordering: u32,
-    /// Of the packet with the highest number.
+    /// The timestamp of the packet with the highest number, and when it came (µs, wrapping).
     newest: u32,
     arrived_at: u32,
     /// The least one-way delay since the last report, as the wrapping difference of two clocks.
     least_delay: Option<u32>,
     train: Train,
-    /// One-way delays of late, for the resequencer.
+    /// Recent one-way delays, for the resequencer.
     pub(crate) recent: Extremes,
-    /// The same of reports.
+    /// Recent one-way delays of reports.
     reports: Extremes,
-    /// By how much less the least delay of each path was than this one's when both had been heard of, µs.
+    /// By how many µs the least delay of each path was below this path's, when both were last
+    /// known.
     ahead: [i64; MAX_PATHS],
     /// The bond's greatest number known to have been sent before or with what came.
     highest: Option<GlobalSeq>,
-    /// All packets of the bond from this one to the last data packet went on this path alone.
+    /// All packets of the bond from `solo_from` to `solo_until` went on this path alone.
     solo_from: GlobalSeq,
     solo_until: GlobalSeq,
     /// When anything came last, and whether anything did.
     pub(crate) heard_at: Instant,
     pub(crate) is_heard: bool,
-    /// The peer said that the path rests, and when it will be heard of again.
+    /// Time until the next keepalive, if the peer said that the path rests; else zero.
     rest: Duration,
     /// When data came last.
     data_at: Option<Instant>,
-    /// Data that came no longer ago show that what has not passed may be waiting before it.
+    /// If data came less than this ago, missing packets may still wait in the path's queue.
     busy: Duration,
     /// Does the peer keep what it sends on this path?
     is_kept: bool,
-    /// How long what is asked for takes to come; `None`: nothing is asked for.
+    /// The time from a request until its repair comes; `None`: nothing is asked for.
     repair_time: Option<Duration>,
-    /// So long anybody waits for a packet at most.
+    /// The longest time that anything waits for a packet.
     patience: Duration,
-    /// So long what is missing may only be late.
+    /// For this long, a missing packet may only be late.
     reordering_time: Duration,
 }
 
@@ -112,7 +113,8 @@ impl Incoming {
         }
     }
 
-    /// What has a number on the path; whether none with a higher one had come.
+    /// Counts a packet that has a number on the path. Returns whether this is the highest number so
+    /// far.
     #[inline]
     fn count(
         &mut self,
@@ -155,7 +157,8 @@ impl Incoming {
         self.recent.note(now, relative);
     }
 
-    /// How long nothing comes by it though it lives: of one that rests two keepalives may be missing.
+    /// The longest silence of a path that is alive. On a resting path two keepalives may be
+    /// missing.
     pub(crate) fn bearable(&self, usual: Duration) -> Duration {
         usual + self.rest * 2
     }
@@ -171,12 +174,12 @@ impl Incoming {
         self.rest = Duration::from_millis(u64::from(keepalive.rest));
         let was_complete = !self.next.before(keepalive.next_path_seq);
         self.expect(keepalive.next_path_seq, now);
-        // Nothing later is under way, so no more packets will show that what is missing does not come.
+        // If nothing later is under way, no later packet will show that the missing ones are lost.
         self.gaps.note_arrivals(if was_complete { self.reordering } else { 1 });
         self.raise(keepalive.next_global_seq.previous());
     }
 
-    /// Whatever comes before `seq` should have come.
+    /// All numbers before `seq` should have come: those that have not are a gap.
     #[inline]
     fn expect(&mut self, seq: PathSeq, now: Instant) {
         if self.next.before(seq) {
@@ -192,18 +195,18 @@ impl Incoming {
         }
     }
 
-    /// A packet sent again that came by some path; here it had been lost.
+    /// A repair has come by some path. This path had lost the packet.
     pub(crate) fn on_repair(&mut self, now: Instant, header: &DataHeader) {
         self.gaps.repair(now, header.path_seq, header.global_seq);
     }
 
-    /// Something came from the peer by this path that has no number on it.
+    /// Something from the peer came by this path that has no number on it.
     pub(crate) fn on_unnumbered(&mut self, now: Instant, relative: i64) {
         self.hear(now, relative);
     }
 
-    /// How long what is asked for would take (`None`: nothing is to be asked for), and the path's round trip, if it is known: a quarter of it
-    /// a packet may be late (RFC 8985 §6.2).
+    /// Sets the time of a repair (`None`: nothing is to be asked for), and the path's round trip,
+    /// if it is known. A packet may be late by a quarter of it (RFC 8985 §6.2).
     pub(crate) fn set_repair_time(&mut self, time: Option<Duration>, own: Option<Duration>) {
         self.repair_time = time;
         self.reordering_time = own.map_or(Duration::MAX, |round_trip| round_trip / 4);
@@ -214,15 +217,16 @@ impl Incoming {
         self.reports.note(now, relative);
     }
 
-    /// The relative delay of the quickest packet that came by this path in the last second, reports among them; of one that rests, of its last
-    /// keepalives.
+    /// The relative delay of the quickest packet that came by this path in the last second, reports
+    /// included. For a resting path it is that of its last keepalives.
     pub(crate) fn least_delay(&self, now: Instant) -> Option<i64> {
         let delays = [&self.reports, &self.recent].into_iter();
         delays.filter_map(|delays| delays.least_since(now, self.rest * 2)).min()
     }
 
-    /// By how much later a report came by this path than the quickest packet does by the path with the shortest way. `own` is this path's least
-    /// delay, `least` has that of each. How much shorter the way of one is that is silent now is remembered.
+    /// By how much later a report came by this path than the quickest packet by the path with the
+    /// shortest way. `own` is this path's least delay, and `least` has that of each path. The last
+    /// known difference counts for a path that is silent now.
     pub(crate) fn lateness(&mut self, relative: i64, own: i64, least: &[Option<i64>]) -> Duration {
         for (ahead, least) in self.ahead.iter_mut().zip(least) {
             *ahead = least.map_or(*ahead, |least| own - least);
@@ -231,7 +235,7 @@ impl Incoming {
         Duration::from_micros((relative - own + ahead).max(0) as u64)
     }
 
-    /// What the peer is to send again now, of what it keeps.
+    /// The request for the missing packets that are due now, if the peer keeps what it sends.
     #[inline]
     pub(crate) fn ask(&mut self, now: Instant, path: PathId) -> Option<Missing> {
         if !self.gaps.may_be_asked_for(now) || !self.is_kept {
@@ -245,8 +249,9 @@ impl Incoming {
         (!missing.ranges().is_empty()).then_some(missing)
     }
 
-    /// Packets up to this one will not come on this path any more, reordering allowed for: numbers on the path show that none is
-    /// missing, or none that is still waited for.
+    /// The greatest number up to which packets will not come on this path any more, reordering
+    /// allowed for. Numbers on the path show that none is missing, or none that is still waited
+    /// for.
     #[inline]
     pub(crate) fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
         let repair = self.is_repaired().then_some(self.patience);
@@ -256,7 +261,7 @@ impl Incoming {
         }
     }
 
-    /// Is anything to be sent again that will still be waited for?
+    /// Is any packet under repair that is still waited for?
     fn is_under_repair(&mut self, now: Instant) -> bool {
         self.is_repaired()
             && self.gaps.awaited(now, self.reordering, &mut self.window, Some(self.patience)).is_some()
@@ -267,7 +272,8 @@ impl Incoming {
         self.is_kept && self.repair_time.is_some()
     }
 
-    /// What was sent on this path alone and will not come any more: from, and up to.
+    /// The first and the last number of what was sent on this path alone and will not come any
+    /// more.
     #[inline]
     pub(crate) fn passed_alone(&mut self, now: Instant) -> Option<(GlobalSeq, GlobalSeq)> {
         let passed = self.passed(now)?;
@@ -276,7 +282,7 @@ impl Incoming {
         (!passed.before(self.solo_from)).then_some((self.solo_from, passed))
     }
 
-    /// Is it delivering data, or to be repaired, but not yet what was sent after `global`?
+    /// Is this path delivering data or under repair, and has it not passed `global` yet?
     pub(crate) fn is_on_its_way_to(&mut self, now: Instant, global: GlobalSeq) -> bool {
         let is_busy = self.data_at.is_some_and(|at| now.saturating_since(at) < self.busy);
         (is_busy || self.is_under_repair(now)) && self.passed(now).is_none_or(|passed| passed.before(global))
@@ -287,9 +293,9 @@ impl Incoming {
         self.gaps.lost
     }
 
-    /// Counts what is overdue, and closes the interval.
+    /// Counts overdue packets as lost, and makes the report on this path.
     pub(crate) fn report(&mut self, now: Instant, loss_timeout: Duration) -> PathReport {
-        // What may still come does not count yet.
+        // A packet that may still come does not count as lost.
         self.gaps.expire(now, loss_timeout.max(self.window.length(now)), self.patience);
         let delay = self.arrived_at.wrapping_sub(self.newest);
         PathReport {
@@ -323,7 +329,7 @@ mod tests {
         assert_eq!(late(10, 9_000), 5_000);
         assert_eq!(late(20, 3_000), 0);
         assert_eq!(late(30, 4_500), 1_500);
-        // The way became longer: after a second that is how long it is.
+        // The way becomes longer. After a second the new length counts.
         for step in 0..15 {
             late(600 + step * 100, 13_000);
         }
@@ -342,7 +348,7 @@ mod tests {
         assert_eq!(late(0, 20_000, None), 0);
         assert_eq!(late(10, 21_000, Some(8_000)), 13_000);
         assert_eq!(late(20, 20_000, Some(8_000)), 12_000);
-        // The other is heard of no more, and clocks drift.
+        // The other path is silent, and clocks drift.
         for step in 0..30 {
             late(100 + step * 100, 25_000, None);
         }

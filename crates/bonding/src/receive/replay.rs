@@ -2,10 +2,10 @@
 
 use crate::id::GlobalSeq;
 
-/// How many numbers back are remembered: 1.6 s at 40 000 packets/s.
+/// How many numbers are remembered: those of 1.6 s at 40 000 packets/s.
 const WINDOW: u32 = 65_536;
 
-/// A sliding window of one bit per packet, as in IPsec's (RFC 4303 §3.4.3).
+/// A sliding window of one bit per packet, as in IPsec (RFC 4303 §3.4.3).
 pub(crate) struct ReplayWindow {
     bits: Vec<u64>,
     highest: Option<GlobalSeq>,

@@ -1,7 +1,8 @@
 //! Puts packets back into order, for a bounded time and in bounded memory.
 //!
-//! One order per bucket: a missing packet holds back its own bucket only. Packets that wait are kept in one pool, linked
-//! in the order of their numbers; what may be delivered is moved to `ready`.
+//! One order per bucket: a missing packet holds back its own bucket only. Packets that wait are
+//! kept in one pool, linked in the order of their numbers; what may be delivered is moved to
+//! `ready`.
 
 mod pool;
 
@@ -14,19 +15,19 @@ use pool::{NONE, Pool, Waiting};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// One order.
+/// The order of one flow bucket.
 #[derive(Clone, Copy)]
 struct Bucket {
     /// The number to deliver next.
     next: FlowSeq,
     /// The global number of the last one delivered.
     last: Option<GlobalSeq>,
-    /// The waiting packets, lowest and highest number, in the pool.
+    /// The pool's slots of the waiting packets with the lowest and the highest number.
     head: u32,
     tail: u32,
     /// Its place in the list of buckets with waiting packets.
     place: u32,
-    /// Nothing has ever come.
+    /// No packet has come yet.
     is_new: bool,
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct Resequencer<P> {
     most: usize,
     view: ResequencerView,
     added_nanos: u128,
-    /// Given up since last asked.
+    /// Packets given up since they were last asked for.
     newly_given_up: u32,
 }
 
@@ -88,15 +89,15 @@ impl<P> Resequencer<P> {
         self.ready.pop_front()
     }
 
-    /// Delivered at once, whatever else is missing.
+    /// Delivers a packet at once, whatever else is missing.
     #[inline]
     pub(crate) fn pass(&mut self, packet: P) {
         self.view.delivered += 1;
         self.ready.push_back(packet);
     }
 
-    /// A packet of an ordered flow; if one before it is missing, it waits for `patience` at most. The packet back: it is
-    /// too late.
+    /// Takes a packet of an ordered flow. If one before it is missing, it waits for `patience` at
+    /// most. The packet is returned if it is too late or there already.
     #[inline]
     pub(crate) fn offer(
         &mut self,
@@ -111,7 +112,7 @@ impl<P> Resequencer<P> {
         let bucket = &mut self.buckets[place];
         if bucket.is_new {
             bucket.is_new = false;
-            // A peer that began long ago: begin where it is.
+            // The peer began long ago: begin at its number.
             if arrival.seq.before(bucket.next) {
                 bucket.next = arrival.seq;
             }
@@ -206,7 +207,7 @@ impl<P> Resequencer<P> {
         }
     }
 
-    /// No longer waits for what the bucket's first waiting packet waits for.
+    /// Gives up what the bucket's first waiting packet waits for.
     fn give_up(&mut self, now: Instant, id: u16) {
         let bucket = &mut self.buckets[usize::from(id)];
         let head = self.pool.get(bucket.head).seq;
@@ -217,7 +218,7 @@ impl<P> Resequencer<P> {
         self.release(now, id);
     }
 
-    /// The pool is full: give up a gap, of this bucket if it has one.
+    /// The pool is full: gives up a gap, of this bucket if it has one.
     fn make_room(&mut self, now: Instant, id: u16) {
         let own = self.buckets[usize::from(id)].head != NONE;
         let victim = if own { id } else { self.blocked[0] };
@@ -230,8 +231,8 @@ impl<P> Resequencer<P> {
         self.next_deadline
     }
 
-    /// Gives up what was waited for long enough. `renewed`: until when a packet that arrived then, of this number, waits on all
-    /// the same.
+    /// Gives up packets whose time is up. `renewed` is asked with the arrival time and the number
+    /// of a waiting packet. It returns until when the packet goes on waiting, if it does.
     pub(crate) fn expire(
         &mut self,
         now: Instant,
@@ -250,22 +251,24 @@ impl<P> Resequencer<P> {
                 self.pool.renew(first, deadline);
                 place += 1;
             } else {
-                // Its place is another's now, or its own with another first packet: look at it again.
+                // This place holds another bucket now, or the same one with another first packet:
+                // look at it again.
                 self.give_up(now, id);
             }
         }
         self.find_next();
     }
 
-    /// The packets up to `passed` will not come any more, or those from `from` on will not: what is missing of them
-    /// is lost.
+    /// Packets up to `passed` will not come any more. If `from` is given, that holds for those from
+    /// `from` on. The missing ones are lost.
     #[inline]
     pub(crate) fn on_passed(&mut self, now: Instant, from: Option<GlobalSeq>, passed: GlobalSeq) {
         if self.next_global.is_none_or(|next| passed.before(next)) {
             return;
         }
         self.give_up_where(now, |bucket, head| {
-            // What is missing came after what was delivered last, and before the first that waits.
+            // The missing packets were sent after what was delivered last, and before the first
+            // that waits.
             let is_within = from.is_none_or(|from| bucket.last.is_some_and(|last| !last.next().before(from)));
             is_within && !passed.before(head.global)
         });
@@ -283,7 +286,8 @@ impl<P> Resequencer<P> {
         while let Some(&id) = self.blocked.get(place) {
             let bucket = &self.buckets[usize::from(id)];
             if is_over(bucket, self.pool.get(bucket.head)) {
-                // Its place is another's now, or its own with another first packet: look at it again.
+                // This place holds another bucket now, or the same one with another first packet:
+                // look at it again.
                 self.give_up(now, id);
             } else {
                 place += 1;
@@ -292,7 +296,7 @@ impl<P> Resequencer<P> {
         self.find_next();
     }
 
-    /// The next deadline and number, anew.
+    /// Finds the next deadline and number again.
     fn find_next(&mut self) {
         self.next_deadline = Instant::MAX;
         self.next_global = None;

@@ -1,5 +1,5 @@
-//! Fill the paths in the order of their costs: a dearer one takes a packet only when the cheaper ones will not send it within its
-//! patience.
+//! Fills the paths in the order of their costs. A costlier path takes a packet only if the cheaper
+//! ones will not send it within `patience`.
 
 use super::earliest::delivery;
 use super::{Ask, Decision, Reason, Scheduler, View};
@@ -10,7 +10,7 @@ use crate::id::{MAX_PATHS, PathId, PathSet};
 pub(crate) struct CostFirst {
     order: Vec<PathId>,
     most: [u32; MAX_PATHS],
-    /// Nanoseconds.
+    /// The configured `queue_target`, in nanoseconds.
     patience: i64,
 }
 
@@ -25,7 +25,7 @@ impl CostFirst {
 }
 
 impl CostFirst {
-    /// All of these but the cheapest.
+    /// All of `usable` but the cheapest.
     pub(crate) fn dearer(&self, usable: PathSet) -> PathSet {
         let cheapest = self.order.iter().find(|&&id| usable.contains(id));
         usable.filter(|id| Some(&id) != cheapest)
@@ -42,10 +42,11 @@ impl Scheduler for CostFirst {
         for &id in self.order.iter().filter(|&&id| usable.contains(id)) {
             let view = &views[id.index()];
             let arrival = delivery(view);
-            // Nothing is gained by a path by which the packet arrives later than by waiting; by as much as its delay varies it may be late.
+            // A path is not used while the packet arrives earlier by waiting. The deviation of the
+            // path's delay counts as delay too.
             let patience = self.patience.max(arrival.saturating_add(view.deviation).saturating_sub(shortest));
             let wait = if rate > 0.0 { ask.waiting as f64 / rate * 1e9 } else { f64::INFINITY };
-            // What waits before a path in use is enough to fill the cheaper ones.
+            // While the path is in use, a part of that wait is enough.
             if wait < patience as f64 * view.enough {
                 return Decision::WAIT;
             }

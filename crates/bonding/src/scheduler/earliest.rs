@@ -1,18 +1,19 @@
 //! Each packet takes the path by which it arrives first: now, or after waiting for a shorter one.
 //!
-//! Of the paths that may send, the one of least delay is compared with waiting for those of less delay that may not: a longer
-//! path takes a packet only if what waits before it would keep the shorter ones busy for so long that it arrives no later (the inequality of ECF: Lim, Nahum,
-//! Towsley, Gibbens, CoNEXT 2017, with rates for windows).
+//! Of the paths that may send, the one of least delay is compared with waiting for shorter paths
+//! that may not. The longer path takes a packet only if what waits before the packet would keep the
+//! shorter paths busy for so long that it arrives no later. This is the inequality of ECF (Lim,
+//! Nahum, Towsley, Gibbens, CoNEXT 2017), with rates in place of windows.
 
 use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::id::PathSet;
 use crate::wire::FULL_PACKET;
 
-/// The scheduler; it remembers nothing.
+/// The scheduler. It has no state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EarliestArrival;
 
-/// When a full packet sent now would be there, without the time that the sender's pacer gives it.
+/// The time in nanoseconds until a full packet sent now arrives, without the pacer's wait.
 #[inline]
 pub(super) fn delivery(view: &View) -> i64 {
     let own_time = (f64::from(FULL_PACKET) / view.rate.max(1.0) * 1e9) as i64;
@@ -20,7 +21,7 @@ pub(super) fn delivery(view: &View) -> i64 {
     view.one_way.unwrap_or(i64::MAX / 4) + view.queue + view.loss_delay + own_time
 }
 
-/// The choice among some paths.
+/// Chooses among some paths.
 #[inline]
 pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     let of = |id: crate::id::PathId| &views[id.index()];
@@ -33,7 +34,7 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
         return Decision::one(ready, Reason::Earliest);
     };
     let first = delivery(of(shortest));
-    // ECF's δ: by as much as its delay varies, the longer path may be later.
+    // ECF's δ: the longer path may be later by as much as its delay varies.
     let margin = of(ready).deviation;
     let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
     let wait = ask.waiting as f64 / rate.max(1.0) * 1e9;
@@ -108,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_packet_takes_its_own_time_on_a_slow_path() {
-        // 1548 octets take 12.4 ms at 1 Mbit/s, and 0.2 at 80: with the same way there, 12.2 ms or 122 000 octets at 80 Mbit/s.
+        // 1548 octets take 12.4 ms at 1 Mbit/s, and 0.2 ms at 80 Mbit/s. With the same one-way
+        // delay the difference is 12.2 ms, or 122 000 octets at 80 Mbit/s.
         let views = [view(0, 10, 80.0, false), view(1, 10, 1.0, true)];
         assert_eq!(pick(122_000, &views), Decision::WAIT);
         assert_eq!(pick(123_000, &views).reason, Reason::Overflow);

@@ -1,7 +1,8 @@
 //! A flow stays on the first path as long as it fits.
 //!
-//! A new flow is placed on the first path (by cost, else by place) that may send, and goes back to an earlier one that has become free. One that fills its path overflows packet by
-//! packet, as the earliest arrival says.
+//! A new flow is placed on the first path (by cost, else by place) that is not known to be full. It
+//! goes back to an earlier path that has become free. A flow that fills its path overflows packet
+//! by packet, by the rule of earliest arrival.
 
 use super::earliest::earliest;
 use super::{Ask, Decision, Reason, Scheduler, View};
@@ -36,7 +37,7 @@ impl FlowAware {
         }
     }
 
-    /// A path before a flow's own that is free: nothing of ours is on its way there.
+    /// The first path before a flow's own that may send and on which nothing of ours is on its way.
     fn before(&self, home: PathId, ask: &Ask, views: &[View]) -> Option<PathId> {
         let mut earlier = self.order.iter().copied().take_while(|&id| id != home);
         earlier

@@ -2,7 +2,7 @@
 
 use super::{Ask, Decision, Reason, Scheduler, View};
 
-/// The scheduler; it knows nothing.
+/// The scheduler. It has no state.
 pub(crate) struct Redundant;
 
 impl Scheduler for Redundant {

@@ -1,9 +1,9 @@
-//! Weighted round robin with loss feedback: Bednarek et al. 2016, §3, generalised to any number of paths in the order of
-//! their costs.
+//! Weighted round robin with loss feedback: Bednarek et al. 2016, §3, generalised to any number of
+//! paths in the order of their costs.
 //!
-//! The cheapest path's weight is fixed. Loss on a path says that it is full, and raises the weight of the next costlier
-//! one; without loss, the costliest path's weight falls first. Of two paths, this is the paper's rule. A *rank* is a path's
-//! place in the order of costs.
+//! The cheapest path's weight is fixed. Loss on a path says that it is full, and raises the weight
+//! of the next costlier one; without loss, the costliest path's weight falls first. Of two paths,
+//! this is the paper's rule. A *rank* is a path's place in the order of costs.
 
 mod round;
 
@@ -28,7 +28,7 @@ struct Ranks(Vec<Rank>);
 
 struct Rank {
     id: PathId,
-    /// w_fixed of the first.
+    /// The weight; w_fixed for the first rank.
     weight: f64,
     most: f64,
     lossless_since: Instant,
@@ -42,7 +42,8 @@ impl Ranks {
         ranks.enumerate().map(|(place, rank)| (rank, self.share(rank, place == 0)))
     }
 
-    /// The cheapest usable path stands in for the cheapest of all: something has to carry what no weight sends elsewhere.
+    /// The weight that a rank is used by. The cheapest usable path has w_fixed at least, since it
+    /// stands in for the cheapest of all.
     #[inline]
     fn share(&self, rank: usize, is_first: bool) -> f64 {
         let own = self.0[rank].weight;
@@ -53,9 +54,9 @@ impl Ranks {
 /// What a report says of one rank.
 #[derive(Clone, Copy, Default)]
 struct Reported {
-    /// Packets.
+    /// Lost packets.
     lost: u32,
-    /// Lost of sent, in the configured unit.
+    /// Lost over sent, in the configured unit.
     ratio: f64,
     is_up: bool,
 }
@@ -66,7 +67,8 @@ impl Reported {
             LossUnit::Packets => (progress.lost_packets, progress.sent_packets),
             LossUnit::Bytes => (progress.lost_bytes, progress.sent_bytes),
         };
-        // Losses reported when nothing was sent since are of an interval before: all of nothing.
+        // Losses of an earlier interval may be reported when less was sent since: the ratio is then
+        // 1.
         let ratio = f64::from(lost) / f64::from(sent.max(lost).max(1));
         Self { lost: progress.lost_packets, ratio, is_up: view.is_up }
     }
@@ -84,8 +86,8 @@ impl WeightedRoundRobin {
         Self { config: own, round: Round::new(own.turns, ranks.len()), ranks: Ranks(ranks) }
     }
 
-    /// Who takes what `rank` cannot carry: the next costlier path below its greatest weight, rather one that works and loses
-    /// nothing itself.
+    /// The rank that takes what `rank` cannot carry: the next costlier path below its greatest
+    /// weight. A path that is up and loses nothing itself comes first.
     fn next_after(&self, rank: usize, reported: &[Reported]) -> Option<usize> {
         let is_below = |&next: &usize| self.ranks.0[next].weight < self.ranks.0[next].most;
         let mut below = (rank + 1..reported.len()).filter(is_below);
@@ -103,8 +105,8 @@ impl WeightedRoundRobin {
         };
     }
 
-    /// §3.3, delayed weight decrement: one for each T_report (or T_dwd), of the costliest path that has a weight and before
-    /// which no path lost anything for T_dwd.
+    /// §3.3, delayed weight decrement: by one each T_report (or T_dwd). It is the weight of the
+    /// costliest path that has one and before which no path lost anything for T_dwd.
     fn delayed_decrement(&mut self, now: Instant, reported: &[Reported]) {
         let is_quiet = |rank: usize| {
             let quiet_for = now.saturating_since(self.ranks.0[rank].lossless_since);

@@ -12,18 +12,21 @@ use crate::wire::header::{DecodeError, KEEPALIVE, KEEPALIVE_REPLY, MISSING, REPO
 pub enum Control {
     /// What the egress received on every path.
     Report(Report),
-    /// Is this path alive, and how long is it?
+    /// A question whether this path is alive, and how long its round trip is.
     Keepalive(Keepalive),
-    /// It is.
+    /// The answer to a keepalive.
     KeepaliveReply(KeepaliveReply),
-    /// What did not come by a path.
+    /// A request for packets that did not come by a path.
     Missing(Missing),
-    /// One of a packet train, by which a path's rate is found before anything needs it.
+    /// A packet of a train, which measures a path's rate before data need it.
     Train(TrainPacket),
 }
 
-/// What the egress received on every path since the session began. Totals rather than differences, so that a lost
-/// report loses nothing; the same report travels on every usable path, so that a dead one does not stop feedback.
+/// What the egress received on every path since the session began.
+///
+/// It holds totals rather than differences, so that a lost report loses nothing. At each report
+/// interval the same report travels on every path that is not down and does not rest, so that a
+/// dead path does not stop feedback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
     /// Counts reports: copies and older ones are ignored.
@@ -43,34 +46,41 @@ pub struct PathReport {
     pub received_packets: u32,
     /// Their octets on the wire.
     pub received_bytes: u32,
-    /// Data packets that did not arrive within the loss timeout.
+    /// Data packets that the path lost: they did not arrive within the loss timeout, or only by a
+    /// repair.
     pub lost_packets: u32,
-    /// The timestamp of the packet with the highest number that arrived: the sender's clock in µs, wrapping.
+    /// The timestamp of the packet with the highest number that arrived: the sender's clock in µs,
+    /// wrapping.
     pub newest: u32,
-    /// By how much that packet took longer than the quickest that came since the report before, in units of 8 µs.
+    /// By how much that packet took longer than the quickest that came since the report before, in
+    /// units of 8 µs.
     pub excess: u16,
-    /// How long after a packet that overtook it another came at the most of late, in units of 8 µs: no queue delays so.
+    /// The greatest recent time that a packet came after one that overtook it, in units of 8 µs. A
+    /// queue does not cause this delay.
     pub reordering: u16,
-    /// The rate at which the last packet train came, in kbit/s; 0: none did of late.
+    /// The rate at which the last packet train came, in kbit/s; 0: none came recently.
     pub train: u32,
-    /// How long the arrival of the newest packet waited to be reported, in µs: what is to be taken off the round trip.
+    /// How long the arrival of the newest packet waited to be reported, in µs. It is to be
+    /// subtracted from the round trip.
     pub held: u32,
 }
 
-/// Sent on every path at the keepalive interval, on dead ones too.
+/// Sent on every path at the keepalive interval, on dead ones too; less often on a path that rests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Keepalive {
     /// The path it was sent on.
     pub path: PathId,
-    /// The path rests: the next keepalive comes after so many ms, if no data do. 0: it does not rest.
+    /// The path rests: the next keepalive comes after this many ms, if no data do. 0: it does not
+    /// rest.
     pub rest: u16,
     /// Counts keepalives.
     pub number: u32,
     /// The sender's clock in µs, wrapping.
     pub timestamp: u32,
-    /// The number of the next data packet on this path: shows losses that no later packet would.
+    /// The number of the next data packet on this path. It shows losses that no later packet shows.
     pub next_path_seq: PathSeq,
-    /// The number of the next packet of the bond: whatever comes before it was sent before this keepalive.
+    /// The number of the next packet of the bond: whatever comes before it was sent before this
+    /// keepalive.
     pub next_global_seq: GlobalSeq,
 }
 
@@ -85,7 +95,7 @@ pub struct KeepaliveReply {
     pub echoed: u32,
 }
 
-/// A packet of a train: as long as data, and nothing in it.
+/// A packet of a train: as long as a full data packet, and filled with zeros.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TrainPacket {
     /// The path it was sent on.
@@ -96,7 +106,7 @@ pub struct TrainPacket {
     pub timestamp: u32,
 }
 
-/// µs: the unit of short times.
+/// The unit of short times, in µs.
 pub(crate) const TICK: u32 = 8;
 
 const KEEPALIVE_LEN: u32 = 20;
@@ -131,7 +141,7 @@ fn put(octets: &mut Vec<u8>, fields: &[u32]) {
 }
 
 impl Control {
-    /// The path that it came by, if it says so.
+    /// The path that it was sent on, if it says so.
     pub const fn path(&self) -> Option<PathId> {
         match self {
             Self::Report(_) | Self::Missing(_) => None,
@@ -152,8 +162,9 @@ impl Control {
         }
     }
 
-    /// Appended to `octets`, in network order: version and kind, a path or a count, two octets of zero (of a keepalive `rest`), and the fields
-    /// in their order.
+    /// Appends the packet to `octets`, in network order: version and kind, a path or a count, two
+    /// octets, and the fields in their order. The two octets are `rest` in a keepalive, the number
+    /// of ranges and zero in a request for missing packets, and else zero.
     pub fn encode(&self, octets: &mut Vec<u8>) {
         match self {
             Self::Report(report) => {
@@ -189,7 +200,11 @@ impl Control {
         }
     }
 
-    /// From octets. Never panics; what follows the packet is ignored.
+    /// Reads a packet from octets. Never panics; what follows the packet is ignored.
+    ///
+    /// # Errors
+    ///
+    /// Why the octets are no control packet.
     pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader(octets);
         match reader.kind()? {

@@ -45,8 +45,8 @@ pub struct DataHeader {
     pub class: Class,
     /// Whether it is sent for the first time, and may be again.
     pub transmission: Transmission,
-    /// At least 2^solo − 1 packets of the bond before this one went on its path alone: what is missing of them and was
-    /// passed by this path is on no other. 0 to 15.
+    /// At least 2^solo − 1 packets of the bond before this one went on its path alone. If this path
+    /// has passed them, a missing one of them is on no other path. 0 to 15.
     pub solo: u8,
     /// The flow bucket whose order it keeps: 0 to 4095.
     pub bucket: u16,
@@ -63,12 +63,14 @@ pub struct DataHeader {
 /// Whether a packet that a path loses is sent again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Transmission {
-    /// It is not.
+    /// It is not sent again.
     #[default]
     Only,
-    /// The first: the sender keeps the packet for a while, and sends it again if it is asked to.
+    /// The first time: the sender keeps the packet for a while, and sends it again if it is asked
+    /// to.
     First,
-    /// One that was asked for. It may come by any path; `path` and `path_seq` are those of the first.
+    /// The packet is sent again. It may come by any path; `path` and `path_seq` are those of the
+    /// first.
     Repair,
 }
 
@@ -158,7 +160,7 @@ const fn class_code(class: Class, transmission: Transmission) -> u8 {
         Transmission::Repair => 2,
     };
     let class = match class {
-        // How it is sent is the ingress's own business.
+        // Low delay concerns the ingress only.
         Class::Normal | Class::LowDelay => 0,
         Class::Unordered => 1,
         Class::Duplicated => 2,
@@ -201,7 +203,12 @@ impl DataHeader {
         octets
     }
 
-    /// From the first octets of a packet; what follows is the packet itself. Never panics.
+    /// Reads a header from the first octets of a packet; what follows is the packet itself. Never
+    /// panics.
+    ///
+    /// # Errors
+    ///
+    /// Why the octets are no header.
     pub fn decode(octets: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader(octets);
         let kind = reader.kind()?;

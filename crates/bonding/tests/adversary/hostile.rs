@@ -1,4 +1,4 @@
-//! A gateway that has the key and says what it likes.
+//! A hostile gateway that has the key and may send anything.
 
 use super::{COUNTING, PATHS, Packet, config, control, header, ms, start};
 use ropewalk_adversary::{Random, Source};
@@ -11,7 +11,7 @@ use ropewalk_units::Instant;
 /// Datagrams that it sends.
 const DATAGRAMS: u32 = 20_000;
 
-/// Polls all, and hands out nothing that was not sent in: how many datagrams were sent.
+/// Polls everything. Returns how many datagrams were sent, and counts what was delivered.
 fn poll(end: &mut Endpoint<Packet>, now: Instant, delivered: &mut u64) -> u64 {
     let mut sent = 0;
     while end.poll_transmit(now).is_some() {
@@ -34,7 +34,8 @@ pub(crate) fn costs_are_bounded() {
         let mut meter = Meter::new(COUNTING);
         for number in 0..DATAGRAMS {
             now += ms(random.below(3)).min(ms(1));
-            // Something honest to repair, to pace, and to be told lies of.
+            // Honest packets, so that there is something to pace, to repair and to report wrongly
+            // on.
             let flow = FlowKey { hash: number % 5, class: Class::Normal };
             end.handle_packet(now, Packet { flow: number % 5, number }, flow);
             let path = PathId(random.below(u64::from(PATHS) + 1) as u8);
@@ -55,14 +56,15 @@ pub(crate) fn costs_are_bounded() {
         let (received, taken) = (meter.received, end.resequencer());
         assert!(delivered <= accepted, "seed {seed}: {delivered} delivered of {accepted}");
         assert!(taken.max_depth_packets <= 256, "seed {seed}: {} waited", taken.max_depth_packets);
-        // What was handed in goes once and is repaired as it is asked for, a round trip apart; keepalives, reports and answers come beside.
+        // What was handed in is sent once, and repaired as it is asked for, a round trip apart.
+        // Keepalives, reports and answers are sent as well.
         let name = format!("hostile gateway, seed {seed}");
         let allocations = (0, 2_000);
         meter.judge(&name, Allowance { memory: 8 << 20, sent: 4 * received + 2_000, allocations });
     }
 }
 
-/// Numbers that were never sent are no reason to look for them: billions would be looked through.
+/// Numbers that were never sent must not be looked for: that would be billions of them.
 pub(crate) fn reports_beyond_what_was_sent_are_no_work() {
     let mut end = Endpoint::new(config(SchedulerConfig::RateAware), start()).expect("a valid configuration");
     let mut meter = Meter::new(COUNTING);
@@ -79,7 +81,7 @@ pub(crate) fn reports_beyond_what_was_sent_are_no_work() {
         meter.sent += poll(&mut end, now, &mut delivered);
         meter.look();
     }
-    // Silence: the paths die, and what was on its way is looked through.
+    // Silence: the paths die, and the packets in doubt are looked through.
     for _ in 0..100 {
         now += ms(20);
         end.handle_timeout(now);

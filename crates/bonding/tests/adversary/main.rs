@@ -1,12 +1,15 @@
 //! An attacker between two gateways, and a hostile gateway.
 //!
-//! The one between knows the format, sees every datagram, and may hold it back, pass it again now or much later, by another path, shortened
-//! or altered, and send what it likes. It has no key. So only whole datagrams of the other gateway's get through, each as often and as late as
-//! the attacker wants: the seal here has no replay window, as the daemon's has, so that the endpoint's own is what is tried.
+//! The attacker between the gateways knows the format and sees every datagram. It may hold a
+//! datagram back, shorten it or alter it. It may send it again at once or much later, also by
+//! another path. It may send its own datagrams. It has no key. So only whole datagrams of the other
+//! gateway get through, as often and as late as the attacker wants. The seal here has no replay
+//! window, unlike the daemon's, so that the endpoint's own window is tested.
 //!
-//! The hostile gateway has the key: everything that can be written in the format reaches the endpoint.
+//! The hostile gateway has the key: everything that can be written in the format reaches the
+//! endpoint.
 //!
-//! What is used is counted: octets, allocations, datagrams.
+//! The tests count the memory, the allocations and the datagrams that are used.
 
 mod hostile;
 mod on_path;
@@ -29,7 +32,7 @@ const PATHS: u8 = 2;
 /// Octets of a packet from the LAN.
 const LEN: u32 = 1_400;
 
-/// A packet: whose flow, and which of it.
+/// A packet: its flow, and its number in that flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Packet {
     flow: u32,

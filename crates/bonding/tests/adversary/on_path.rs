@@ -7,9 +7,9 @@ use ropewalk_bonding::{Class, Datagram, Endpoint, FlowKey, PathId, SchedulerConf
 use ropewalk_units::Instant;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ordered flows, and the buckets that they are in.
+/// The number of flows. Each has its own bucket.
 const FLOWS: u32 = 4;
-/// One of the flows does not ask for order, and one is sent on all paths.
+/// Two of the flows ask for order. One does not, and one is sent on all paths without order.
 const CLASSES: [Class; FLOWS as usize] =
     [Class::Normal, Class::Normal, Class::Unordered, Class::DuplicatedUnordered];
 /// Datagrams that the attacker remembers.
@@ -18,7 +18,7 @@ const MEMORY: usize = 4_000;
 /// What the attacker does.
 #[derive(Clone, Copy)]
 struct Attack {
-    /// One datagram in so many is interfered with.
+    /// One datagram in this many is interfered with.
     one_in: u64,
     /// Datagrams of its own, for each that it sees.
     own: u64,
@@ -30,10 +30,11 @@ struct Site {
     key: Key,
     random: Random,
     attack: Attack,
-    /// On their way: when, which, to which end, by which path.
+    /// Datagrams on their way: when they arrive, and their number; the end, the path and the
+    /// octets.
     under_way: BTreeMap<(Instant, u64), (usize, PathId, Vec<u8>)>,
     sent: u64,
-    /// By the gateways themselves, of either.
+    /// Datagrams that each gateway itself has sent.
     own: [u64; 2],
     seen: Vec<(usize, Vec<u8>)>,
     /// Datagrams that passed the seal.
@@ -114,7 +115,8 @@ impl Site {
         }
     }
 
-    /// Something of the attacker's own: what it has seen, what looks like a datagram, anything.
+    /// A datagram of the attacker's own: one that it has seen, one of the right format, or random
+    /// octets.
     fn invent(&mut self) -> (usize, Vec<u8>) {
         let to = self.random.below(2) as usize;
         let centre = self.handed_in.iter().sum();
@@ -135,7 +137,7 @@ impl Site {
         }
     }
 
-    /// Everything that happens up to a time.
+    /// Runs everything that happens up to a time.
     fn run(&mut self, until: Instant) {
         loop {
             let timer = self.ends.iter().filter_map(|end| end.poll_timeout().map(|(at, _)| at)).min();
@@ -145,7 +147,7 @@ impl Site {
                 let (to, path, octets) = entry.remove();
                 if let Some(datagram) = self.key.open(&octets) {
                     self.opened += 1;
-                    // What is refused came before, or too late.
+                    // A datagram that is refused came before, or came too late.
                     let _ = self.ends[to].handle_datagram(now, path, datagram);
                 }
             }
@@ -180,7 +182,7 @@ impl Site {
         }
     }
 
-    /// A packet of each flow every millisecond: 45 Mbit/s.
+    /// Hands in a packet of each flow every millisecond: 45 Mbit/s.
     fn hand_in(&mut self, from: Instant, millis: u64) -> Instant {
         for place in 0..millis {
             let now = from + ms(place);
@@ -216,7 +218,8 @@ pub(crate) fn invents_and_repeats_nothing() {
     }
 }
 
-/// All that an honest pair would send, and as often as the attacker can make it.
+/// The attacker repeats what honest gateways send. It makes them send at most one datagram for
+/// each.
 pub(crate) fn makes_nobody_send_more() {
     for seed in 0..4 {
         let sends = |own: u64| {

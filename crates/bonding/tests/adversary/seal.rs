@@ -1,4 +1,5 @@
-//! Datagrams as octets, with a tag that only the two gateways can make. It stands for the daemon's AEAD.
+//! Datagrams as octets, with a tag that only the two gateways can make. It stands for the daemon's
+//! AEAD.
 
 use super::Packet;
 use ropewalk_adversary::{Random, Source};
@@ -12,7 +13,8 @@ const TAG: usize = 8;
 pub(crate) struct Key(pub(crate) u64);
 
 impl Key {
-    /// A keyed hash of 64 bits. The attackers of these tests draw tags at random, which is as good as they can.
+    /// A keyed hash of 64 bits. The attackers of these tests draw tags at random, and can do no
+    /// better.
     fn tag(self, octets: &[u8]) -> [u8; TAG] {
         let mix = |hash: u64, octet: &u8| Random::new(hash ^ u64::from(*octet)).next();
         octets.iter().fold(self.0 ^ octets.len() as u64, mix).to_be_bytes()
@@ -34,14 +36,14 @@ impl Key {
         octets
     }
 
-    /// What was sealed by the same key; `None`: it was not.
+    /// The datagram, if it was sealed by the same key.
     pub(crate) fn open(self, octets: &[u8]) -> Option<Datagram<Packet>> {
         let (octets, tag) = octets.split_last_chunk::<TAG>()?;
         (self.tag(octets) == *tag).then(|| decode(octets)).flatten()
     }
 }
 
-/// What is written in octets without a seal.
+/// Reads a datagram from octets without a seal.
 pub(crate) fn decode(octets: &[u8]) -> Option<Datagram<Packet>> {
     if let Ok(control) = Control::decode(octets) {
         return Some(Datagram::Control(control));

@@ -1,10 +1,11 @@
-//! Packets that are small because they say what has come.
+//! Small packets, such as acknowledgements.
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line};
 use ropewalk_bonding::{Config, PathConfig, PathId, SchedulerConfig};
 
-/// Of those, 52 octets each, the share that goes by the second line: the shorter one, and of this rate.
+/// The share of packets of 52 octets that goes by the second line. This is the shorter one, and has
+/// this rate.
 fn share_of_the_shorter(mbps: f64) -> f64 {
     let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
     let config = Config::new(paths, SchedulerConfig::RateAware);
@@ -12,7 +13,7 @@ fn share_of_the_shorter(mbps: f64) -> f64 {
     let mut bond = Bond::new(&config, vec![both(80.0, 20.0), both(mbps, 5.0)], 1);
     let flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, 0.7, 52) };
     let mut app = ConstantRate::new(vec![flow]);
-    // The first of them pass for others.
+    // The first second is not counted.
     bond.run(at(6.0), &mut app);
     let sent = |bond: &Bond| {
         [0, 1].map(|place| {
@@ -27,8 +28,8 @@ fn share_of_the_shorter(mbps: f64) -> f64 {
     (after[1] - before[1]) / (after[0] + after[1] - before[0] - before[1])
 }
 
-/// With full packets' time on the line counted, 2.5 + 6.2 ms at 2 Mbit/s are less than 10 + 0.2; 2.5 + 12.4 ms at 1 Mbit/s are not. They need
-/// 1.14 Mbit/s.
+/// The time of a full packet on the line counts. At 2 Mbit/s, 2.5 + 6.2 ms are less than 10 +
+/// 0.2 ms. At 1 Mbit/s, 2.5 + 12.4 ms are not. With the overhead the packets need 1.35 Mbit/s.
 #[test]
 fn they_take_the_line_by_which_they_arrive_first() {
     for (mbps, least, most) in [(10.0, 1.0, 1.0), (2.0, 0.95, 1.0), (1.0, 0.0, 0.05)] {

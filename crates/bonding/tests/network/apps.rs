@@ -15,7 +15,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// So many Mbit/s of IP packets of `len` octets.
+    /// A flow of `mbps` Mbit/s, in IP packets of `len` octets.
     pub(crate) fn new(hash: u32, mbps: f64, len: u32) -> Self {
         let interval = Duration::from_secs_f64(f64::from(len) * 8.0 / (mbps * 1e6));
         let key = FlowKey { hash, class: Class::Normal };
@@ -23,7 +23,7 @@ impl Flow {
     }
 }
 
-/// What came of one flow.
+/// What is measured of one flow.
 #[derive(Clone, Default)]
 pub(crate) struct Tally {
     pub(crate) sent: u64,

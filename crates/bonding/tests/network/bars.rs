@@ -1,5 +1,6 @@
-//! What the schedulers must achieve, on two links with drop-tail queues of 100 packets: DSL 64 Mbit/s, 13 ms round trip; LTE
-//! 60 Mbit/s, 35 ms round trip. One second of the costs of a start is in every figure unless a test says otherwise.
+//! What the schedulers must achieve on two links with drop-tail queues of 100 packets: DSL
+//! (64 Mbit/s, 13 ms round trip) and LTE (60 Mbit/s, 35 ms round trip). Every figure includes what
+//! the start costs, unless a test says otherwise.
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line, ms};
@@ -31,7 +32,7 @@ fn swinging() -> Vec<[Line; 2]> {
     vec![both_ways(line(64.0, 6.5)), both_ways(lte)]
 }
 
-/// Mbit/s of IP packets such that with the header they are this much on the wire.
+/// A flow of `mbps` Mbit/s, in IP packets of 1452 octets: 1500 octets on the wire.
 fn offered(mbps: f64) -> Flow {
     Flow::new(1, mbps, 1452)
 }

@@ -57,7 +57,8 @@ fn a_silent_death_costs_little_and_the_path_is_used_again() {
             let lost = app.tallies[0].seen.iter().filter(|seen| seen.is_none()).count();
             assert!(lost <= 150, "{lost} packets lost with {:?}", config.scheduler);
             let path = PathId(dead as u8);
-            // A dearer line that nobody uses rests: its death costs nothing, and is noticed by the next of its rare keepalives.
+            // A costlier line that nobody uses rests. Its death costs nothing, and its next
+            // keepalive, which is rare, shows it.
             let rests = dead == 1 && matches!(config.scheduler, SchedulerConfig::CostFirst(_));
             assert!(!rests || lost == 0, "{lost} packets lost by the death of a line that nobody uses");
             let down = noted(&bond, dies, path, PathState::Down).expect("noticed");
@@ -130,7 +131,7 @@ fn while_all_paths_are_down_packets_go_on_the_one_heard_last_and_it_is_said() {
     assert_eq!(bond.unsent(), 0);
     let sent = [0, 1].map(|line| bond.dropped(line));
     assert!(sent[1] > 700 && sent[0] < 250, "{sent:?} sent in vain");
-    // Three answers later both would be up again; this one had not to wait for them.
+    // Both paths are up again only after three answers. Packets do not wait for these.
     assert!(app.tallies[0].seen[1502..].iter().all(Option::is_some), "all of it as soon as they return");
 }
 

@@ -1,4 +1,5 @@
-//! Two gateways as ends of the test network. What goes over its lines has gone through octets.
+//! Two gateways as ends of the test network. Headers and control packets on its lines are encoded
+//! and decoded.
 
 use crate::apps::ConstantRate;
 use ropewalk_bonding::{
@@ -47,10 +48,10 @@ impl Payload for Packet {
 /// One gateway, and what is counted of it.
 struct Gateway {
     endpoint: Endpoint<Packet>,
-    /// Of the bond.
+    /// The bond's `overhead`, in octets.
     overhead: u32,
     events: Vec<(Instant, Event)>,
-    /// What came out and the application has not taken.
+    /// Packets that came out and that the application has not taken yet.
     delivered: Vec<Packet>,
     /// Datagrams that were refused.
     refused: u64,

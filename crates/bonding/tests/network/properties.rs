@@ -23,7 +23,7 @@ fn scheduler() -> impl Strategy<Value = SchedulerConfig> {
     ]
 }
 
-/// Loses, duplicates, reorders, delays, dies.
+/// A link that loses, duplicates, reorders and delays packets, and dies.
 fn foul_link() -> impl Strategy<Value = [Line; 2]> {
     let numbers = (1.0..80.0f64, 0.0..100.0f64, 5u32..200, 0.0..0.3f64, 0.0..0.2f64, 0.0..30.0f64);
     (numbers, proptest::option::of((0.0..2.0f64, 0.0..2.0f64))).prop_map(|(numbers, dead)| {
@@ -64,7 +64,7 @@ fn config(scheduler: SchedulerConfig, order: Order, max_packets: u32, paths: usi
     config
 }
 
-/// Of one path there are no shares.
+/// Weighted round robin needs two paths: a single link is doubled for it.
 fn enough<T: Copy>(scheduler: &SchedulerConfig, mut links: Vec<T>) -> Vec<T> {
     if matches!(scheduler, SchedulerConfig::WeightedRoundRobin(_)) && links.len() == 1 {
         links.push(links[0]);
@@ -72,7 +72,8 @@ fn enough<T: Copy>(scheduler: &SchedulerConfig, mut links: Vec<T>) -> Vec<T> {
     links
 }
 
-/// As much as fits a third of the smallest path: copies, and any scheduler's idea of a share, fit too.
+/// At most a third of the rate of the slowest path, so that copies and any scheduler's shares fit
+/// too.
 fn modest(mut flows: Vec<Flow>) -> Vec<Flow> {
     let total: f64 =
         flows.iter().map(|flow| f64::from(flow.len + 48) * 8.0 / flow.interval.as_secs_f64()).sum();
@@ -110,7 +111,7 @@ proptest! {
                 }
             }
         }
-        // What was too much for the paths waits before them.
+        // Packets that were too many for the paths still wait before them: this is time for them.
         bond.run(at(90.0), &mut app);
         let view = bond.end(1).resequencer();
         prop_assert_eq!(view.depth_packets, 0, "nothing waits for ever");
@@ -118,7 +119,8 @@ proptest! {
         prop_assert_eq!(view.delivered, app.tallies.iter().map(|tally| tally.delivered).sum::<u64>());
         for (tally, flow) in app.tallies.iter().zip(&flows) {
             prop_assert_eq!(tally.duplicates, 0);
-            // A packet that was never sent has no place to be counted at: the application would have panicked.
+            // A packet that was never sent has no place to be counted at: the application would
+            // have panicked.
             prop_assert!(tally.delivered <= tally.sent);
             let is_ordered = match order {
                 Order::PerFlow => flow.key.class.is_ordered(),
@@ -187,8 +189,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Rates are guesses at first, and what is offered does not wait for better ones: a start may lose. So do paths longer than
-    /// another's round trip, and less than half its rate: rather lose than wait for them.
+    /// Rates are guesses at first, and the load does not wait for better ones, so a start may lose
+    /// packets. Paths that are longer than another's round trip, or have less than half its rate,
+    /// may lose packets too: the schedulers do not wait for them. Such paths are not drawn here.
     #[test]
     fn up_to_nine_tenths_of_all_rates_arrive_once_the_rates_are_known(
         scheduler in prop_oneof![

@@ -10,7 +10,8 @@ fn config() -> Config {
     Config::new(paths, SchedulerConfig::RateAware)
 }
 
-/// Ten seconds of 60 Mbit/s over 40 + 40 Mbit/s (10 and 30 ms of round trip), each losing this share of what it carries, either way.
+/// Ten seconds of 60 Mbit/s over 40 + 40 Mbit/s (10 and 30 ms of round trip), each losing this
+/// share of what it carries, either way.
 fn run(config: &Config, loss: f64, class: Class) -> (Bond, Tally) {
     run_with_seed(config, loss, class, 1)
 }
@@ -45,7 +46,8 @@ fn a_flow_misses_nothing_of_what_lossy_paths_lose() {
 
 fn is_repaired(bond: &Bond, tally: &Tally) {
     assert_eq!(tally.out_of_order, 0);
-    // Lost thrice in a row: a packet, and its repair or the request for that, twice.
+    // Such a packet was lost three times in a row: the packet, and twice its repair or the request
+    // for it.
     assert!(undelivered(tally) <= 1e-4, "{} of {}", tally.sent - tally.delivered, tally.sent);
     let views = || [0, 1].map(|path| bond.end(0).path(PathId(path)));
     let lost: u64 = views().iter().map(|view| view.lost_reported).sum();
@@ -61,7 +63,8 @@ fn is_repaired(bond: &Bond, tally: &Tally) {
     );
 }
 
-/// In a round trip of 37 packets two are often lost by chance. That is no sign of a buffer that overflows (BBRStartupFullLossCnt).
+/// In a round trip of 37 packets two are often lost by chance. That is no sign of a buffer that
+/// overflows (BBRStartupFullLossCnt).
 #[test]
 fn losses_at_random_do_not_make_the_paths_slower() {
     for (loss, seed) in [(0.01, 19), (0.015, 8), (0.02, 12)] {

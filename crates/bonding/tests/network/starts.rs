@@ -1,11 +1,11 @@
-//! Datagrams that do not wait for anything to be known.
+//! Loads that begin at once, with the bond itself or once it is up.
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line};
 use ropewalk_bonding::{Config, CostFirstConfig, FlowAwareConfig, PathConfig, SchedulerConfig};
 
-/// Lines of (Mbit/s, round trip in ms), and the greatest loads in Mbit/s of which nothing is lost: once the bond is up, and from
-/// its own first moment on.
+/// Lines of (Mbit/s, round trip in ms), and the greatest loads in Mbit/s of which nothing is lost:
+/// once the bond is up, and from its own first moment on.
 type Case = (Vec<(f64, f64)>, f64, f64);
 
 fn cases() -> Vec<Case> {

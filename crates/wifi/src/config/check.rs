@@ -6,10 +6,10 @@ use crate::propagation::{Breakpoint, Channel, Disk, Fading, LogDistance, Propaga
 
 type Checked = Result<(), ConfigError>;
 
-/// A signal that takes longer than a SIFS would answer frames after their timeout.
+/// The greatest carrier sense range with a propagation delay: a slot has no room for more.
 pub(crate) const FARTHEST_METRES: f64 = 1_000.0;
 
-/// Is this a network?
+/// Checks a network's configuration.
 pub(crate) fn check(config: &NetworkConfig) -> Checked {
     propagation(config)?;
     for (index, station) in config.stations.iter().enumerate() {
@@ -24,7 +24,7 @@ pub(crate) fn check(config: &NetworkConfig) -> Checked {
     Ok(())
 }
 
-/// Is this a propagation that there can be?
+/// Checks the values of a propagation model.
 ///
 /// # Errors
 /// The key, `propagation.` and the name of a value that makes no sense, and why.
@@ -56,10 +56,10 @@ fn disk(disk: &Disk) -> Checked {
     Ok(())
 }
 
-/// An exponent beyond any that was measured (2 in the open, up to 6 through walls).
+/// The greatest exponent: beyond any that was measured (2 in the open, up to 6 through walls).
 const STEEPEST: f64 = 20.0;
 
-/// Beyond this a frame's power hardly differs from its mean.
+/// The greatest shape: beyond this a frame's power hardly differs from its mean.
 const MOST_SHAPE: f64 = 1_000.0;
 
 fn log_distance(model: &LogDistance) -> Checked {

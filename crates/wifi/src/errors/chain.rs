@@ -19,7 +19,8 @@ pub enum MarkovError {
     Empty,
     /// A row has not one entry per state.
     Shape {
-        /// The row's state; one above the number of states when rows themselves are missing or too many.
+        /// The row's state; one above the number of states when rows themselves are missing or too
+        /// many.
         state: usize,
         /// How many entries there should be.
         expected: usize,
@@ -40,11 +41,12 @@ pub enum MarkovError {
         /// Its sum.
         sum: f64,
     },
-    /// The chain cannot get from one state to another, so that the long run depends on where it starts.
+    /// The chain cannot get from one state to another, so that the long run depends on where it
+    /// starts.
     Unreachable {
-        /// From here
+        /// The state from which the other one is never reached.
         from: usize,
-        /// one never comes here.
+        /// The state that is never reached.
         to: usize,
     },
 }
@@ -84,11 +86,12 @@ impl std::error::Error for MarkovError {}
 const SUM_TOLERANCE: f64 = 1e-9;
 
 impl HiddenMarkov {
-    /// A chain with these transition probabilities (a row per state, each adding up to 1) and this loss per state.
+    /// A chain with these transition probabilities (a row per state, each adding up to 1) and this
+    /// loss per state.
     ///
     /// # Errors
-    /// When the shapes do not fit, a number is no probability, a row does not add up to 1, or a state cannot be
-    /// reached from another.
+    /// When the shapes do not fit, a number is no probability, a row does not add up to 1, or a
+    /// state cannot be reached from another.
     pub fn new(transitions: &[Vec<f64>], loss: &[f64]) -> Result<Self, MarkovError> {
         let states = loss.len();
         if states == 0 {
@@ -124,6 +127,9 @@ impl HiddenMarkov {
     }
 
     /// The loss of a state, counted from 0.
+    ///
+    /// # Panics
+    /// When there is no such state.
     pub fn loss(&self, state: usize) -> f64 {
         self.loss[state]
     }
@@ -134,7 +140,7 @@ impl HiddenMarkov {
         &self.stationary
     }
 
-    /// Σ π_i h_i.
+    /// The mean loss: Σ π_i h_i.
     pub fn mean_loss(&self) -> f64 {
         self.stationary.iter().zip(&self.loss).map(|(share, loss)| share * loss).sum()
     }
@@ -162,7 +168,8 @@ impl HiddenMarkov {
     }
 }
 
-/// An index with the probability that stands there; the last possible one takes what rounding leaves over.
+/// Draws an index with the probability that stands there. The last possible index takes what
+/// rounding leaves over.
 fn choose(probabilities: &[f64], stream: &mut Stream) -> usize {
     let mut rest = stream.uniform();
     let mut chosen = 0;
@@ -198,8 +205,8 @@ fn check_reachable(transitions: &[Vec<f64>]) -> Result<(), MarkovError> {
     Ok(())
 }
 
-/// π = πP of an irreducible chain, by state reduction, which subtracts nothing and so loses no digits (Grassmann,
-/// Taksar, Heyman 1985).
+/// π = πP of an irreducible chain, by state reduction, which subtracts nothing and so loses no
+/// digits (Grassmann, Taksar, Heyman 1985).
 fn stationary(mut p: Vec<Vec<f64>>) -> Vec<f64> {
     let states = p.len();
     for last in (1..states).rev() {

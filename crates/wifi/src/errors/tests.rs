@@ -20,7 +20,7 @@ fn three_states() -> HiddenMarkov {
     HiddenMarkov::new(&transitions, &[0.01, 0.2, 0.9]).unwrap()
 }
 
-/// Loss and mean run of losses over so many attempts, one per `spacing`.
+/// Loss and mean run of losses over this many attempts, one per `spacing`.
 fn measured(model: ErrorModel, attempts: u64, spacing: Duration) -> (f64, f64) {
     let errors = FrameErrors { model, above: 300 };
     let mut process = FrameErrorProcess::new(errors, Streams::new(11).stream("wifi/errors"), Instant::ZERO);
@@ -180,8 +180,8 @@ fn what_is_no_model_is_refused_with_its_state() {
     assert_eq!(HiddenMarkov::new(&[vec![1.0]], &[0.25]).unwrap().mean_loss().to_bits(), 0.25f64.to_bits());
 }
 
-/// The channels that the papers' authors measured: state, its frame error probability, transitions per frame. Numbers from
-/// their public simulator.
+/// The channels that the papers' authors measured: state, its frame error probability, transitions
+/// per frame. Numbers from their public simulator.
 const MEASURED: &str = include_str!("measured.csv");
 
 fn recorded(name: &str) -> HiddenMarkov {

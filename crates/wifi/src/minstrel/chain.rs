@@ -11,12 +11,13 @@ pub struct RetryChain {
 }
 
 impl RetryChain {
-    /// One rate for so many attempts, and for any after them.
+    /// A chain of one rate for this many attempts, and for any after them.
     pub const fn new(stage: (Rate, u32)) -> Self {
         Self { stages: [stage; 4], len: 1 }
     }
 
-    /// The same, after these. A rate that comes up a second time is left out there.
+    /// The same chain with these stages before it. A rate that comes up a second time is left out
+    /// there.
     pub(super) fn preceded_by(self, stages: [(Rate, u32); 3]) -> Self {
         let mut chain = Self { stages: self.stages, len: 0 };
         for stage in stages.into_iter().chain([self.stages[0]]) {

@@ -12,7 +12,8 @@ fn status(is_delivered: bool) -> TxStatus {
     if is_delivered { TxStatus::Acknowledged } else { TxStatus::GivenUp }
 }
 
-/// A sender that always has frames, over a channel with a success probability per rate, by `Rate as usize`.
+/// A sender that always has frames, over a channel with a success probability per rate, by
+/// `Rate as usize`.
 struct Link {
     minstrel: Minstrel,
     channel: Stream,
@@ -90,7 +91,8 @@ fn looking_around_costs_little() {
         let delivered = f64::from(link.run(duration, success));
         let stats = RateStats::new(B, best, BASIC);
         let fixed = success(best) * duration.as_secs_f64() / stats.cost.as_secs_f64();
-        // A tenth of the frames may be wasted on a rate that fails, at the cost of a reference frame.
+        // A tenth of the frames may be wasted on a rate that fails, at the cost of a reference
+        // frame.
         let part = delivered / fixed;
         assert!(part > 0.9 && part < 1.01, "{part} of what {best} alone delivers");
     }
@@ -139,7 +141,8 @@ fn a_tenth_of_the_frames_look_around() {
         (0..100).map(|_| minstrel.plan(link.now)).find(|chain| chain.stages()[0].0 == Rate::Mbps11).unwrap();
     let frames = 20_000;
     let others = (0..frames).filter(|_| minstrel.plan(link.now) != normal).count();
-    // The second best, 5.5 Mbit/s, stands second anyway: two of three samples show. Standard error 0.0018.
+    // The second best, 5.5 Mbit/s, stands second anyway: two of three samples show. Standard error
+    // 0.0018.
     let part = others as f64 / f64::from(frames);
     assert!((part - LOOKAROUND * 2.0 / 3.0).abs() < 0.008, "{part}");
 }
@@ -162,8 +165,9 @@ fn slower_samples_wait_for_a_failure_of_the_best() {
 #[test]
 fn a_segment_holds_what_fits_into_six_milliseconds() {
     let tries = |standard, rate| RateStats::new(standard, rate, standard.rates()).tries;
-    // 10 ms per frame: once, as it must be tried. By hand, at 11 Mbit/s: 1328 µs and backoffs of 310, 630, 1270 µs add up
-    // to 6.2 ms at the third; at 54: 274 µs and 67.5, 139.5, 283.5, 571.5, 1147.5, 2299.5 µs to 6.2 ms at the sixth.
+    // 10 ms per frame: once, as it must be tried. By hand, at 11 Mbit/s: 1328 µs and backoffs of
+    // 310, 630, 1270 µs add up to 6.2 ms at the third; at 54: 274 µs and 67.5, 139.5, 283.5, 571.5,
+    // 1147.5, 2299.5 µs to 6.2 ms at the sixth.
     assert_eq!(tries(B, Rate::Mbps1), 1);
     assert_eq!(tries(B, Rate::Mbps11), 2);
     assert_eq!(tries(Standard::OfdmA, Rate::Mbps54), 5);

@@ -1,4 +1,5 @@
-//! Gauss–Markov (Liang and Haas 1999; Camp, Boleng, Davies 2002): speed and direction remember what they were.
+//! Gauss–Markov (Liang and Haas 1999; Camp, Boleng, Davies 2002): speed and direction depend on
+//! what they were before.
 
 use super::MobilityError;
 use super::checks::{require, require_area};
@@ -10,7 +11,7 @@ use std::f64::consts::PI;
 /// The parameters of Gauss–Markov.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GaussMarkov {
-    /// Where the stations move. They are reflected at its edges, and their mean direction with them.
+    /// Where the stations move. They are reflected at its edges, and so is their mean direction.
     pub area: Area,
     /// α, from 0 (no memory) to 1 (no change).
     pub memory: f64,
@@ -18,11 +19,12 @@ pub struct GaussMarkov {
     pub speed: f64,
     /// The standard deviation of the speed, in m/s.
     pub speed_deviation: f64,
-    /// The standard deviation of the direction around its mean, in radians. Each station draws its mean direction.
+    /// The standard deviation of the direction around its mean, in radians. Each station draws its
+    /// mean direction.
     pub direction_deviation: f64,
     /// How often speed and direction change.
     pub interval: Duration,
-    /// Where it begins; drawn uniformly when not given.
+    /// Where a station begins; drawn uniformly when not given.
     pub from: Option<Position>,
 }
 
@@ -56,7 +58,7 @@ impl GaussMarkov {
         Ok(())
     }
 
-    /// s_t = α s_{t-1} + (1 - α) s̄ + √(1 - α²) σ x.
+    /// The next speed or direction: s_t = α s_{t-1} + (1 - α) s̄ + √(1 - α²) σ x.
     fn next(&self, value: f64, mean: f64, deviation: f64, stream: &mut Stream) -> f64 {
         let noise = (1.0 - self.memory * self.memory).sqrt() * deviation;
         self.memory * value + (1.0 - self.memory) * mean + stream.normal(0.0, noise)
@@ -79,7 +81,8 @@ pub struct GaussMarkovTrajectory {
 }
 
 impl GaussMarkovTrajectory {
-    /// A trajectory from time zero, in the distribution of the long run; the stream is the station's own.
+    /// A trajectory from time zero, in the distribution of the long run; the stream is the
+    /// station's own.
     ///
     /// # Errors
     /// When a parameter is out of its range.
@@ -138,7 +141,7 @@ fn velocity(speed: f64, direction: f64) -> Position {
     Position::new(speed * libm::cos(direction), speed * libm::sin(direction))
 }
 
-/// A straight way folded at 0 and `extent`, and whether it comes out turned round.
+/// A straight way folded at 0 and `extent`, and whether its direction is reversed.
 fn reflect(way: f64, extent: f64) -> (f64, bool) {
     if (0.0..=extent).contains(&way) {
         return (way, false);

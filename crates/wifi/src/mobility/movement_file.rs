@@ -1,8 +1,8 @@
 //! Movement files of ns-2, as its `setdest` and `BonnMotion` write them.
 //!
-//! Read are, one per line: `$node_(i) set X_ 10.5` (and `Y_`; `Z_` must be 0), `$ns_ at 2.0 "$node_(i) setdest x y
-//! speed"`, and comments (`#`). The hop counts that `setdest` adds for its own use (`$god_ set-dist …`) are skipped.
-//! Anything else is an error.
+//! These are read, one per line: `$node_(i) set X_ 10.5` (and `Y_`; `Z_` must be 0),
+//! `$ns_ at 2.0 "$node_(i) setdest x y speed"`, and comments (`#`). The hop counts that `setdest`
+//! adds for its own use (`$god_ set-dist …`) are skipped. Anything else is an error.
 
 use super::Leg;
 use crate::position::Position;
@@ -23,7 +23,7 @@ struct Script {
     orders: Vec<Order>,
 }
 
-/// From this time on: there, at this speed (m/s).
+/// From this time on the node moves to this place, at this speed (m/s).
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Order {
     at: Instant,
@@ -43,7 +43,7 @@ pub struct MovementError {
 /// What is wrong with a line of a movement file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MovementProblem {
-    /// It is neither of the commands understood.
+    /// It is none of the commands that are understood.
     UnknownCommand(String),
     /// A number was expected.
     NotANumber {
@@ -75,7 +75,7 @@ pub enum MovementProblem {
         /// `X_` or `Y_`.
         coordinate: &'static str,
     },
-    /// Nothing moves and nothing stands.
+    /// The file names no node.
     Empty,
 }
 
@@ -117,11 +117,12 @@ struct Draft {
 }
 
 impl Movement {
-    /// Reads a movement file. Orders of a node may stand in any order of time; of two at the same time the later line
-    /// counts.
+    /// Reads a movement file. Orders of a node may stand in any order of time; of two at the same
+    /// time the later line counts.
     ///
     /// # Errors
-    /// Names the first line that is wrong and why, or the line that first names a node without a position.
+    /// Names the first line that is wrong and why, or the line that first names a node without a
+    /// position.
     pub fn parse(text: &str) -> Result<Self, MovementError> {
         let mut drafts: BTreeMap<u32, Draft> = BTreeMap::new();
         for (line, content) in (1..).zip(text.lines()) {
@@ -188,7 +189,7 @@ fn node_number(name: &str) -> Option<u32> {
     name.strip_prefix("$node_(")?.strip_suffix(')')?.parse().ok()
 }
 
-/// `None`: there is no such coordinate.
+/// Sets a coordinate of a node's first position. `None`: there is no such coordinate.
 fn set(draft: &mut Draft, node: u32, coordinate: &str, value: &str) -> Option<Result<(), MovementProblem>> {
     let (name, slot) = match coordinate {
         "X_" => ("X_", &mut draft.x),
@@ -242,8 +243,8 @@ fn number(what: &'static str, text: &str) -> Result<f64, MovementProblem> {
     text.parse().map_err(|_| MovementProblem::NotANumber { what, found: text.chars().take(40).collect() })
 }
 
-/// One station moving by a file. A station stands until its first order, and again when an order has led it to its
-/// place. An order ends the movement before it. An order at speed 0 is a stop.
+/// One station moving by a file. A station stands until its first order, and again when an order
+/// has led it to its place. An order ends the movement before it. An order at speed 0 is a stop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScriptedTrajectory {
     orders: Vec<Order>,

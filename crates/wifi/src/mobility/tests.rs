@@ -29,7 +29,8 @@ fn is_near(a: Position, b: Position) -> bool {
     a.distance(b) < 1e-6
 }
 
-/// What counts about a random waypoint station at a time: the distance from the centre, and its speed (0 in a pause).
+/// What counts about a random waypoint station at a time: the distance from the centre, and its
+/// speed (0 in a pause).
 fn sample(model: RandomWaypoint, name: &str, at: f64) -> (f64, f64) {
     let stream = Streams::new(3).stream(name);
     let mut trajectory = WaypointTrajectory::new(model, stream).unwrap();
@@ -38,7 +39,8 @@ fn sample(model: RandomWaypoint, name: &str, at: f64) -> (f64, f64) {
     (here.distance(Position::new(150.0, 50.0)), here.distance(soon) / 0.001)
 }
 
-/// Means over stations at one time: distance from the centre, part in pause, speed of those that move.
+/// Means over stations at one time: distance from the centre, part in pause, speed of those that
+/// move.
 fn ensemble(model: RandomWaypoint, at: f64, stations: u32) -> (f64, f64, f64) {
     let (mut distance, mut pauses, mut speed) = (0.0, 0.0, 0.0);
     for k in 0..stations {

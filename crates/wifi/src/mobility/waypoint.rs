@@ -1,5 +1,5 @@
-//! Random waypoint (Johnson and Maltz 1996): straight to a point drawn uniformly, at a speed drawn uniformly, a pause,
-//! and on.
+//! Random waypoint (Johnson and Maltz 1996): straight to a point drawn uniformly, at a speed drawn
+//! uniformly, a pause, and on.
 
 use super::checks::{require, require_area};
 use super::{Leg, MobilityError};
@@ -12,8 +12,8 @@ use ropewalk_units::{Duration, Instant};
 pub struct RandomWaypoint {
     /// Where the stations move.
     pub area: Area,
-    /// The lowest speed in m/s, above zero: with 0 the mean speed would fall for ever (Yoon, Liu, Noble,
-    /// INFOCOM 2003).
+    /// The lowest speed in m/s, above zero: with 0 the mean speed would fall for ever (Yoon, Liu,
+    /// Noble, INFOCOM 2003).
     pub speed_min: f64,
     /// The highest speed in m/s.
     pub speed_max: f64,
@@ -26,14 +26,15 @@ pub struct RandomWaypoint {
 /// How a random waypoint trajectory begins.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Start {
-    /// In the distribution of the long run: nothing has to be discarded (Navidi and Camp, IEEE TMC 2004).
+    /// In the distribution of the long run: nothing has to be discarded (Navidi and Camp, IEEE TMC
+    /// 2004).
     Stationary,
-    /// At a point drawn uniformly (or given), beginning its first leg, so long before the run starts. Speeds and
-    /// places are biased at first; a warm-up of zero shows how.
+    /// At a point drawn uniformly (or given). The first leg begins `discarded` before the run
+    /// starts. Speeds and places are biased at first; a warm-up of zero shows how.
     WarmUp {
         /// The first point; drawn when there is none.
         from: Option<Position>,
-        /// What is discarded.
+        /// The time that is discarded.
         discarded: Duration,
     },
 }
@@ -68,7 +69,7 @@ impl RandomWaypoint {
         pause / (pause + self.area.mean_distance() * self.mean_slowness())
     }
 
-    /// E[1/v], in s/m.
+    /// The mean of 1/v, in s/m.
     fn mean_slowness(&self) -> f64 {
         let (low, high) = (self.speed_min, self.speed_max);
         // Where both are nearly the same the quotient of differences has no digits left.
@@ -92,7 +93,7 @@ pub struct WaypointTrajectory {
     stream: Stream,
     leg: Leg,
     is_pause: bool,
-    /// Subtracted from the trajectory's own clock.
+    /// How far the trajectory's own clock is ahead of the run's.
     discarded: Duration,
 }
 
@@ -139,12 +140,13 @@ impl WaypointTrajectory {
 /// The leg on which time zero falls in the long run.
 fn stationary_leg(model: &RandomWaypoint, stream: &mut Stream) -> (Leg, bool) {
     if stream.bernoulli(model.pause_share()) {
-        // A pause of fixed length is met at any of its moments alike.
+        // Time zero is any moment of a pause of fixed length with the same probability.
         let left = model.pause.mul_f64(1.0 - stream.uniform());
         let at = model.draw_point(stream);
         return (Leg::stay(at, Instant::ZERO, Instant::ZERO.saturating_add(left)), true);
     }
-    // A leg is met in proportion to its duration: to its length, and to the inverse of its speed.
+    // Time zero falls on a leg in proportion to its duration: to its length, and to the inverse of
+    // its speed.
     let diagonal = Position::default().distance(Position::new(model.area.width, model.area.height));
     let (from, to) = loop {
         let (from, to) = (model.draw_point(stream), model.draw_point(stream));

@@ -8,9 +8,9 @@ use crate::phy;
 use ropewalk_units::Instant;
 
 impl Network {
-    /// From `now` on, data frames from one station to another on a channel fail by a model, each attempt by itself.
-    /// [`FrameErrors::above`] is compared with the packet's octets. Others overhear the frames unharmed; ACK, CTS and RTS do
-    /// not fail.
+    /// From `now` on, data frames from one station to another on a channel fail by a model, each
+    /// attempt by itself. [`FrameErrors::above`] is compared with the packet's octets. Others
+    /// overhear the frames unharmed; ACK, CTS and RTS do not fail.
     ///
     /// # Errors
     /// When a station does not exist or has no radio on the channel.
@@ -22,7 +22,8 @@ impl Network {
         errors: FrameErrors,
         now: Instant,
     ) -> Result<(), ConfigError> {
-        let (sender, receiver) = (self.require_radio(from, channel)?, self.require_radio(to, channel)?);
+        let radio = |station| self.require_radio("frame errors", station, channel);
+        let (sender, receiver) = (radio(from)?, radio(to)?);
         let name = format!("wifi/{}/{}/{channel}/errors", self.name(from), self.name(to));
         let process = FrameErrorProcess::new(errors, self.streams.stream(&name), now);
         let known = &mut self.radios[receiver as usize].incoming_errors;
@@ -36,8 +37,11 @@ impl Network {
         Ok(())
     }
 
-    /// The part of the data frames with this payload, in octets, that configured errors make fail from one station to
-    /// another in the long run.
+    /// The part of the data frames with this payload, in octets, that configured errors make fail
+    /// from one station to another in the long run.
+    ///
+    /// # Panics
+    /// When one of the stations does not exist.
     pub fn mean_loss(&self, from: StationId, to: StationId, channel: u8, payload: u32) -> f64 {
         let (Some(sender), Some(receiver)) = (self.radio_on(from.0, channel), self.radio_on(to.0, channel))
         else {
@@ -47,7 +51,8 @@ impl Network {
         known.map_or(0.0, |&(_, process)| self.errors[process as usize].mean_loss(payload))
     }
 
-    /// Does a data frame fail on its way to the radio it is for? Then the station has heard one it could not decode.
+    /// Does a data frame fail on its way to the radio it is for? Then that radio has heard a frame
+    /// that it could not decode.
     #[inline]
     pub(super) fn fails(&mut self, now: Instant, from: u32, index: u32, frame: Frame) -> bool {
         let radio = &mut self.radios[index as usize];

@@ -43,7 +43,7 @@ impl Network {
             return;
         }
         radio.timeout_at = Instant::MAX;
-        // §10.3.2.11: has a reception begun (its preamble been recognised)? Then its end decides.
+        // §10.3.2.11: if a preamble was recognised by now, the end of that reception decides.
         if let Some(locked) = radio.locked {
             let rate = self.air.get(locked.transmission).frame.rate;
             let recognised = locked.since + phy::preamble_duration(radio.mac.standard, rate);
@@ -55,14 +55,15 @@ impl Network {
         self.fail(cx, index);
     }
 
-    /// A reception has ended that a timeout had waited for. If it was the response, nothing is awaited any more.
+    /// A reception has ended that a timeout had waited for. If it was the response, nothing is
+    /// awaited any more.
     pub(super) fn give_up_if_deferred(&mut self, cx: &mut impl Engine, index: u32) {
         if self.radios[index as usize].timeout_deferred {
             self.fail(cx, index);
         }
     }
 
-    /// No response: again with a wider window, or not any more.
+    /// No response: the frame is tried again with a wider window, or given up.
     fn fail(&mut self, cx: &mut impl Engine, index: u32) {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];
@@ -107,7 +108,7 @@ impl Network {
         }
     }
 
-    /// The frame in service is done with, one way or the other: a new backoff, and the next one.
+    /// The service of a frame is over. Draws a new backoff and serves the next frame.
     pub(super) fn finish_service(&mut self, cx: &mut impl Engine, index: u32) {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];
@@ -137,8 +138,8 @@ impl Network {
         }
     }
 
-    /// Before an attempt: has the frame in service outlived its time? Then it goes, and the access granted to it passes to
-    /// the next frame, which waits for a backoff of its own.
+    /// Before an attempt: has the frame in service outlived its time? Then it is dropped, and its
+    /// turn is lost: the next frame waits for a backoff of its own.
     pub(super) fn may_still_be_sent(&mut self, cx: &mut impl Engine, index: u32) -> bool {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];

@@ -23,7 +23,7 @@ impl Network {
         }
     }
 
-    /// What can be received, or spoils what is.
+    /// A signal begins that can be received, or spoils a reception.
     #[inline]
     fn begin_signal(&mut self, now: Instant, slot: u32, neighbour: Neighbour) {
         let radio = &mut self.radios[neighbour.radio as usize];

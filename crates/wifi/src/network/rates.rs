@@ -56,7 +56,7 @@ impl Network {
         }
     }
 
-    /// The frame in service is done with.
+    /// Tells rate control how the service of a frame has ended.
     #[inline]
     pub(super) fn report(&mut self, index: u32, status: TxStatus) {
         let radio = &mut self.radios[index as usize];

@@ -9,7 +9,8 @@ use crate::radio::{AfterSifs, Phase};
 use crate::token::Token;
 
 impl Network {
-    /// A frame has arrived at a radio without interference. Returns whether the radio could decode it.
+    /// A frame has survived noise and interference at a radio. Returns whether the radio could
+    /// decode it.
     pub(super) fn receive(&mut self, cx: &mut impl Engine, slot: u32, index: u32) -> bool {
         let (frame, from) = {
             let transmission = self.air.get(slot);
@@ -41,7 +42,7 @@ impl Network {
         true
     }
 
-    /// A frame for others: the medium is theirs for as long as it says (IEEE 802.11-2020 §10.3.2.4).
+    /// A frame for others: its Duration field reserves the medium (IEEE 802.11-2020 §10.3.2.4).
     fn overhear(&mut self, cx: &mut impl Engine, index: u32, frame: Frame) {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];
@@ -49,8 +50,8 @@ impl Network {
         if !radio.carrier.reserve(now + frame.reserved) || frame.kind != FrameKind::Rts {
             return;
         }
-        // §10.3.2.4: what an RTS has reserved may be released if no frame begins within two SIFS, a CTS, the start
-        // of a reception and two slots.
+        // §10.3.2.4: what an RTS has reserved may be released if no frame begins within two SIFS, a
+        // CTS, the start of a reception and two slots.
         let timing = radio.timing;
         let answer = radio.control_rate(frame.rate);
         let wait = timing.sifs
@@ -66,7 +67,7 @@ impl Network {
         cx.set_timer(radio.nav_reset_at, Token::NavReset(index));
     }
 
-    /// Nothing may have followed an RTS.
+    /// Ends the reservation by an RTS if no frame has begun since.
     pub(super) fn reset_nav(&mut self, cx: &mut impl Engine, index: u32) {
         let now = cx.now();
         let radio = &mut self.radios[index as usize];

@@ -20,8 +20,10 @@ pub(super) enum Lost {
 impl Network {
     /// Adds a route. Returns its entries too: in its direction, and back.
     ///
-    /// # Errors The route has fewer than two stations, or one of them twice. A station does not exist, or has no
-    /// radio on the channel of its hop. The ends of a hop do not reach each other.
+    /// # Errors
+    /// The route has fewer than two stations, or one of them twice. A station does not exist, or
+    /// has no radio on the channel of its hop. The ends of a hop do not reach each other. There is
+    /// neither one channel nor one for each hop.
     pub fn add_route(&mut self, config: &RouteConfig) -> Result<(RouteId, [u32; 2]), ConfigError> {
         let ways = self.ways(config)?;
         let first = self.entries.len() as u32;
@@ -32,8 +34,8 @@ impl Network {
 
     /// Leads a route over other stations from now on. Its ends must stay the same.
     ///
-    /// What is queued goes to the next hop it was queued for; if that is no longer on the route it is lost there
-    /// ([`crate::RouteStats::lost_route`]).
+    /// What is queued goes to the next hop it was queued for; if that is no longer on the route it
+    /// is lost there ([`crate::RouteStats::lost_route`]).
     ///
     /// # Errors
     /// As [`Self::add_route`], and when the route would have other ends.
@@ -68,14 +70,14 @@ impl Network {
         }
     }
 
-    /// Adds a broadcast port to a station. What enters is sent once, without an acknowledgement. It arrives at all
-    /// stations that hear it and have a broadcast port on the channel too. Returns its entry, for
-    /// [`ropewalk_sim::World::attach_medium`].
+    /// Adds a broadcast port to a station. What enters is sent once, without an acknowledgement. It
+    /// arrives at all stations that hear it and have a broadcast port on the channel too. Returns
+    /// its entry, for [`ropewalk_sim::World::attach_medium`].
     ///
     /// # Errors
     /// When the station does not exist, has no radio on the channel, or has such a port already.
     pub fn add_broadcast(&mut self, station: StationId, channel: u8) -> Result<u32, ConfigError> {
-        let radio = self.require_radio(station, channel)?;
+        let radio = self.require_radio("broadcast", station, channel)?;
         if self.radios[radio as usize].broadcast_entry.is_some() {
             return Err(ConfigError::new("broadcast", "the radio has a broadcast port already"));
         }
@@ -85,10 +87,19 @@ impl Network {
         Ok(entry)
     }
 
-    pub(super) fn require_radio(&self, station: StationId, channel: u8) -> Result<u32, ConfigError> {
+    /// The radio of a station on a channel.
+    ///
+    /// # Errors
+    /// About the key `wanted_by`, if there is no such radio.
+    pub(super) fn require_radio(
+        &self,
+        wanted_by: &'static str,
+        station: StationId,
+        channel: u8,
+    ) -> Result<u32, ConfigError> {
         if station.0 >= self.stations() {
             let problem = format!("there is no station {}; there are {}", station.0, self.stations());
-            return Err(ConfigError::new("route", problem));
+            return Err(ConfigError::new(wanted_by, problem));
         }
         self.radio_on(station.0, channel).ok_or_else(|| {
             let own: Vec<String> = self.channels(station).map(|channel| channel.to_string()).collect();
@@ -97,7 +108,7 @@ impl Network {
                 self.name(station),
                 own.join(", ")
             );
-            ConfigError::new("route", problem)
+            ConfigError::new(wanted_by, problem)
         })
     }
 
@@ -116,8 +127,8 @@ impl Network {
         let (mut there, mut back) = (Vec::new(), Vec::new());
         for (hop, pair) in stations.windows(2).enumerate() {
             let channel = channels[if channels.len() == 1 { 0 } else { hop }];
-            let sender = self.require_radio(pair[0], channel)?;
-            let receiver = self.require_radio(pair[1], channel)?;
+            let sender = self.require_radio("route", pair[0], channel)?;
+            let receiver = self.require_radio("route", pair[1], channel)?;
             if stations[..=hop].contains(&pair[1]) {
                 let problem = format!("{} is on it twice", self.name(pair[1]));
                 return Err(ConfigError::new("route", problem));

@@ -13,7 +13,7 @@ use ropewalk_sim::PacketId;
 use ropewalk_units::Duration;
 
 impl Network {
-    /// A radio's turn has come: an RTS, or the data at once.
+    /// A radio's turn has come: it sends an RTS, or the data at once.
     pub(super) fn send_current(&mut self, cx: &mut impl Engine, index: u32) {
         if !self.may_still_be_sent(cx, index) {
             return;
@@ -80,7 +80,7 @@ impl Network {
         stats.airtime += airtime;
     }
 
-    /// A SIFS after a frame: its response, or the data after a CTS.
+    /// A SIFS after a frame: the radio sends its response, or the data after a CTS.
     pub(super) fn send_after_sifs(&mut self, cx: &mut impl Engine, index: u32) {
         let radio = &mut self.radios[index as usize];
         let Some(due) = radio.after_sifs.take() else { return };

@@ -16,8 +16,8 @@ impl Network {
         self.frames.get_or_insert_default();
     }
 
-    /// The frames written down so far, in the order they began, and stops writing. Frames still on the air are among
-    /// them; who will have decoded those is not known.
+    /// The frames written down so far, in the order they began, and stops writing. Frames still on
+    /// the air are among them; who will have decoded those is not known.
     pub fn take_frames(&mut self) -> Vec<FrameRecord> {
         self.frames.take().unwrap_or_default()
     }
@@ -32,13 +32,14 @@ impl Network {
         self.collisions.iter_mut().flat_map(|collisions| collisions.drain(..))
     }
 
-    /// From now on writes every frame down for [`Self::drain_sniffed`], and tells the tap of the packets in them.
+    /// From now on writes every frame down for [`Self::drain_sniffed`], and tells the tap of the
+    /// packets in them.
     pub fn sniff(&mut self) {
         self.sniffed.get_or_insert_default();
     }
 
-    /// The frames since the last call, in the order they began. The tap was told of the packets of those that have one, in
-    /// this order.
+    /// The frames since the last call, in the order they began. The tap was told of the packets of
+    /// those that have one, in this order.
     pub fn drain_sniffed(&mut self) -> impl Iterator<Item = Sniffed> {
         self.sniffed.iter_mut().flat_map(|sniffed| sniffed.drain(..))
     }

@@ -33,7 +33,7 @@ pub enum Rate {
     Mbps54,
 }
 
-/// How bits become a signal; a response uses its frame's.
+/// How bits become a signal. A response uses the modulation of its frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Modulation {
     /// Direct sequence spread spectrum and complementary code keying: 802.11b.
@@ -74,7 +74,7 @@ impl Rate {
         self.tenths_of_mbps() as f64 / 10.0
     }
 
-    /// The rate of so many bits per second, if there is one.
+    /// The rate of this many bits per second, if there is one.
     pub fn from_bits_per_sec(bits: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|rate| rate.bits_per_sec() == bits)
     }
@@ -126,8 +126,8 @@ impl RateSet {
         Rate::Mbps48,
         Rate::Mbps54,
     ]);
-    /// What every station of its standard sends and receives: all four of HR/DSSS (IEEE 802.11-2020 §16.1.2),
-    /// and 6, 12 and 24 Mbit/s of OFDM (§17.1.1).
+    /// What every station of its standard sends and receives: all four of HR/DSSS (IEEE 802.11-2020
+    /// §16.1.2), and 6, 12 and 24 Mbit/s of OFDM (§17.1.1).
     pub const MANDATORY: Self = Self::of(&[
         Rate::Mbps1,
         Rate::Mbps2,

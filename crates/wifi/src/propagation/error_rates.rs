@@ -1,26 +1,29 @@
-//! How many frames survive a signal-to-interference-and-noise ratio.
+//! How many frames survive at a signal-to-interference-and-noise ratio.
 //!
-//! A frame of *n* bits survives with (1 − p)ⁿ, where *p* is the error rate of a bit after decoding. DSSS and CCK have
-//! one curve. For OFDM there are two published ones, which differ in how they bound what the decoder leaves.
+//! A frame of *n* bits survives with (1 − p)ⁿ, where *p* is the error rate of a bit after decoding.
+//! DSSS and CCK have one curve. For OFDM there are two published ones. They differ in how they
+//! bound the errors that the decoder leaves.
 
 use crate::phy::Rate;
 
 /// What decides whether a frame survives noise and interference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
-    /// A ratio for each rate, see [`super::Receiver::sinr_db`]: above it every frame is received, below it none.
+    /// A ratio for each rate, see [`super::Receiver::sinr_db`]: above it every frame is received,
+    /// below it none.
     Threshold,
-    /// Error rates. OFDM as in Pei and Henderson, "Validation of OFDM error rate model in ns-3" (2010).
+    /// Error rates. OFDM as in Pei and Henderson, "Validation of OFDM error rate model in ns-3"
+    /// (2010).
     Nist,
     /// Error rates. OFDM as in Lacage and Henderson, "Yet Another Network Simulator" (2006).
     Yans,
 }
 
-/// Occupied by DSSS and CCK; their ratios are of signal and noise within it.
+/// Bandwidth of DSSS and CCK. Their ratios are of signal and noise within it.
 const DSSS_MHZ: f64 = 22.0;
 /// Symbols of CCK per microsecond.
 const CCK_SYMBOLS: f64 = 1.375;
-/// Occupied by OFDM.
+/// Bandwidth of OFDM.
 const OFDM_MHZ: f64 = 20.0;
 
 /// The logarithm of the probability that one bit survives at this ratio (a factor, not dB).
@@ -39,17 +42,18 @@ fn ln_bit_survives(reception: Reception, rate: Rate, sinr: f64) -> f64 {
     }
 }
 
-/// Bit errors of DQPSK with Gray's code (Ferrari and Corazza, "Tight bounds and accurate approximations for DQPSK
-/// transmission bit error rate", 2004). Below 0 dB, where the approximation leaves its range, at most one half.
+/// Bit errors of DQPSK with Gray's code (Ferrari and Corazza, "Tight bounds and accurate
+/// approximations for DQPSK transmission bit error rate", 2004). Below 0 dB, where the
+/// approximation leaves its range, at most one half.
 fn dqpsk(ebn0: f64) -> f64 {
     let root = std::f64::consts::SQRT_2;
     let factor = (root + 1.0) / (8.0 * std::f64::consts::PI * root).sqrt();
     (factor / ebn0.sqrt() * libm::exp(-(2.0 - root) * ebn0)).min(0.5)
 }
 
-/// Symbol errors of sixteen biorthogonal signals (Pursley and Royster, "Properties and performance of the IEEE 802.11b
-/// complementary-code-key signal sets", 2009, equation 18). The signals of 11 Mbit/s are two such sets with half of the
-/// energy each (equation 17).
+/// Symbol errors of sixteen biorthogonal signals (Pursley and Royster, "Properties and performance
+/// of the IEEE 802.11b complementary-code-key signal sets", 2009, equation 18). The signals of
+/// 11 Mbit/s are two such sets with half of the energy each (equation 17).
 fn cck_16(energy: f64) -> f64 {
     const STEPS: u32 = 400;
     const BEYOND: f64 = 8.0;
@@ -95,7 +99,8 @@ impl Ofdm {
     }
 }
 
-/// A code's weights: the bits that are wrong in all paths of a distance, from its free distance on.
+/// The weights of a code: for each distance, from the free distance on, the wrong bits of all paths
+/// at that distance.
 struct Spectrum {
     free: u32,
     /// From one distance to the next.
@@ -103,9 +108,9 @@ struct Spectrum {
     bits: &'static [f64],
 }
 
-/// The code of constraint length 7 with the generators 133 and 171, and its punctured ones (Haccoun and Bégin,
-/// "High-rate punctured convolutional codes for Viterbi and sequential decoding", 1989; Frenger, Orten, Ottosson,
-/// "Multi-rate convolutional codes", 1998).
+/// The code of constraint length 7 with the generators 133 and 171, and its punctured ones (Haccoun
+/// and Bégin, "High-rate punctured convolutional codes for Viterbi and sequential decoding", 1989;
+/// Frenger, Orten, Ottosson, "Multi-rate convolutional codes", 1998).
 const SPECTRA: [Spectrum; 3] = [
     Spectrum {
         free: 10,
@@ -145,7 +150,7 @@ const SPECTRA: [Spectrum; 3] = [
     },
 ];
 
-/// The union of Chernoff's bounds over all paths of the code's spectrum.
+/// The error rate of a bit: the union of Chernoff's bounds over all paths of the code's spectrum.
 fn nist(ofdm: Ofdm, snr: f64) -> f64 {
     let raw = match ofdm.bits {
         1 => 0.5 * libm::erfc(snr.sqrt()),
@@ -161,7 +166,8 @@ fn nist(ofdm: Ofdm, snr: f64) -> f64 {
     (wrong / (2.0 * ofdm.code as f64)).min(1.0)
 }
 
-/// The first paths of the code, each by the exact probability of being taken for the right one.
+/// The error rate of a bit: the first paths of the code, each by the exact probability of being
+/// taken for the right one.
 fn yans(ofdm: Ofdm, snr: f64) -> f64 {
     let ebn0 = snr * OFDM_MHZ / ofdm.coded_mbps;
     let raw = match ofdm.bits {
@@ -173,7 +179,7 @@ fn yans(ofdm: Ofdm, snr: f64) -> f64 {
             (1.0 - (1.0 - one) * (1.0 - one)) / f64::from(bits)
         }
     };
-    // Distance and number of the first paths, and how many are one farther.
+    // The free distance, the number of paths at it, and the number of paths that are one farther.
     let (free, first, second) = match (ofdm.code, ofdm.bits) {
         (1, _) => (10, 11.0, 0.0),
         (2, _) => (6, 1.0, 16.0),
@@ -183,7 +189,8 @@ fn yans(ofdm: Ofdm, snr: f64) -> f64 {
     (first * taken_for_another(raw, free) + second * taken_for_another(raw, free + 1)).min(1.0)
 }
 
-/// More than half of the `distance` places in which two paths differ are wrong; of exactly one half, every second time.
+/// The probability that more than half of the `distance` places in which two paths differ are
+/// wrong. Exactly half of them count every second time.
 fn taken_for_another(p: f64, distance: u32) -> f64 {
     let of = |wrong: u32| {
         binomial(distance, wrong)
@@ -218,19 +225,20 @@ impl Curves {
         Self { ln_bit_survives: (0..=points).map(at).collect() }
     }
 
-    /// The probability that a frame of so many octets survives.
+    /// The probability that a frame of `octets` survives.
     pub(crate) fn survives(&self, rate: Rate, octets: u32, sinr_db: f64) -> f64 {
         let place = (sinr_db.clamp(LOWEST_DB, HIGHEST_DB) - LOWEST_DB) * PER_DB;
         let below = (place as usize).min(self.ln_bit_survives.len() - 2);
         let part = place - below as f64;
         let [low, high] = [below, below + 1].map(|k| self.ln_bit_survives[k][rate as usize]);
-        // Far down every bit is lost: minus infinity, which no part of it may turn into nothing.
+        // At low ratios every bit is lost: the logarithm is minus infinity and cannot be
+        // interpolated.
         let one = if low.is_finite() { low + part * (high - low) } else { low };
         libm::exp(8.0 * f64::from(octets) * one)
     }
 }
 
-/// The ratio in dB at which so large a part of frames of 1000 octets survives.
+/// The ratio in dB at which this part of the frames of 1000 octets survives.
 pub(super) fn needed_db(reception: Reception, rate: Rate, part: f64) -> f64 {
     let wanted = libm::log(part) / 8_000.0;
     let (mut low, mut high) = (LOWEST_DB, HIGHEST_DB);

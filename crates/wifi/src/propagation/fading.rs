@@ -2,12 +2,14 @@
 
 use ropewalk_sim::Stream;
 
-/// By how much the power of a frame differs from its mean. Drawn for each frame and each station that hears it.
+/// By how much the power of a frame differs from its mean. Drawn for each frame and each station
+/// that hears it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fading {
     /// Not at all.
     None,
-    /// Many paths of equal strength and none without obstacles: the power is exponential.
+    /// Many paths of equal strength and no line of sight: the power has an exponential
+    /// distribution.
     Rayleigh,
     /// Nakagami (1960): the power has a gamma distribution.
     Nakagami {
@@ -17,7 +19,7 @@ pub enum Fading {
 }
 
 impl Fading {
-    /// A factor with mean 1.
+    /// Draws a factor with mean 1.
     pub(crate) fn gain(self, stream: &mut Stream) -> f64 {
         match self {
             Self::None => 1.0,
@@ -27,7 +29,8 @@ impl Fading {
     }
 }
 
-/// A gamma variate of this shape and scale 1 (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000).
+/// A gamma variate of this shape and scale 1 (Marsaglia and Tsang, "A simple method for generating
+/// gamma variables", 2000).
 fn gamma(shape: f64, stream: &mut Stream) -> f64 {
     if shape < 1.0 {
         // Its §6: one of a shape larger by 1, times a uniform one to the power of 1 / shape.

@@ -40,8 +40,8 @@ impl fmt::Display for UnknownChannel {
 
 impl std::error::Error for UnknownChannel {}
 
-/// From this distance of the centres on, channels of 2.4 GHz do not overlap (IEEE 802.11-2020 §16.3.6.3): the rest is
-/// 30 dB down and taken for nothing.
+/// From this distance of the centres on, channels of 2.4 GHz do not overlap (IEEE 802.11-2020
+/// §16.3.6.3): what is left is 30 dB lower and is ignored.
 const ORTHOGONAL_MHZ: u16 = 25;
 /// The raster of the integral below, in MHz: the steps of the DSSS mask fall on it.
 const STEP_MHZ: f64 = 0.25;
@@ -82,11 +82,12 @@ impl Channel {
         self.centre_mhz
     }
 
-    /// The part of the power sent on this channel that a radio on the other channel lets through: 1 on the same
-    /// channel, 0 on orthogonal ones, the same in both directions.
+    /// The part of the power sent on this channel that a radio on the other channel lets through: 1
+    /// on the same channel, 0 on orthogonal ones, the same in both directions.
     ///
-    /// Between: the spectrum mask passed through a filter of the same shape. That is the I-factor of Mishra et al.,
-    /// "Exploiting partially overlapping channels in wireless networks" (IMC 2005), over the mask instead of a spectrum.
+    /// In between it is the spectrum mask passed through a filter of the same shape. That is the
+    /// I-factor of Mishra et al., "Exploiting partially overlapping channels in wireless networks"
+    /// (IMC 2005), over the mask instead of a spectrum.
     pub fn overlap(self, other: Self) -> f64 {
         let distance = self.centre_mhz.abs_diff(other.centre_mhz);
         if distance == 0 {
@@ -96,7 +97,7 @@ impl Channel {
             // 20 MHz channels lie side by side at 5 GHz: different ones are orthogonal.
             return 0.0;
         }
-        // Two shapes are brought to one scale by what each loses to itself.
+        // Two shapes are scaled by what each lets through of itself.
         let through = |a: Spectrum, b: Spectrum, shift: f64| passed(|f| a.mask(f), |f| b.mask(f - shift));
         let alone = through(self.spectrum, self.spectrum, 0.0) * through(other.spectrum, other.spectrum, 0.0);
         through(self.spectrum, other.spectrum, f64::from(distance)) / alone.sqrt()
@@ -104,7 +105,8 @@ impl Channel {
 }
 
 impl Spectrum {
-    /// The transmit mask at an offset from the centre (MHz), as a factor of the power density at the centre.
+    /// The transmit mask at an offset from the centre (MHz), as a factor of the power density at
+    /// the centre.
     fn mask(self, offset_mhz: f64) -> f64 {
         let offset = if offset_mhz < 0.0 { -offset_mhz } else { offset_mhz };
         let dbr = match self {
@@ -112,7 +114,8 @@ impl Spectrum {
             Self::Dsss if offset < 11.0 => 0.0,
             Self::Dsss if offset < 22.0 => -30.0,
             Self::Dsss => -50.0,
-            // §17.3.9.3, 20 MHz: 0 dBr to 9 MHz, then straight lines to -20, -28 and -40 dBr at 11, 20 and 30 MHz.
+            // §17.3.9.3, 20 MHz: 0 dBr to 9 MHz, then straight lines to -20, -28 and -40 dBr at 11,
+            // 20 and 30 MHz.
             Self::Ofdm if offset < 9.0 => 0.0,
             Self::Ofdm if offset < 11.0 => -10.0 * (offset - 9.0),
             Self::Ofdm if offset < 20.0 => -20.0 - 8.0 / 9.0 * (offset - 11.0),

@@ -17,16 +17,18 @@ pub struct Receiver {
     pub reception: Reception,
 }
 
-/// The part of frames of 1000 octets that a rate's sensitivity is of (IEEE 802.11-2020 §17.3.10.2).
+/// At a rate's sensitivity this part of the frames of 1000 octets survives (IEEE 802.11-2020
+/// §17.3.10.2).
 const SENSITIVITY: f64 = 0.9;
 
 impl Receiver {
-    /// What a card of its time does, in default of anything measured.
+    /// A typical card of its time, for when nothing was measured.
     ///
-    /// DSSS/CCK: the ORiNOCO PC Card's data sheet, -94 dBm and 4 dB at 1 Mbit/s up to -82 dBm and 16 dB at
-    /// 11 Mbit/s. OFDM: thermal noise in 20 MHz and a noise figure of 7 dB. The ratios follow from the sensitivities that
-    /// IEEE 802.11-2020 table 17-18 asks for. These allow for a noise figure of 10 dB and 5 dB of implementation losses.
-    /// Carrier is sensed where a frame at the lowest rate could be received, and from -82 dBm with OFDM (§17.3.10.6).
+    /// DSSS/CCK: the ORiNOCO PC Card's data sheet, -94 dBm and 4 dB at 1 Mbit/s up to -82 dBm and
+    /// 16 dB at 11 Mbit/s. OFDM: thermal noise in 20 MHz and a noise figure of 7 dB. The ratios
+    /// follow from the sensitivities that IEEE 802.11-2020 table 17-18 asks for. These allow for a
+    /// noise figure of 10 dB and 5 dB of implementation losses. Carrier is sensed where a frame at
+    /// the lowest rate could be received, and from -82 dBm with OFDM (§17.3.10.6).
     pub fn typical(standard: Standard) -> Self {
         let (noise_dbm, carrier_sense_dbm) = match standard {
             Standard::Dsss { .. } => (-98.0, -94.0),
@@ -46,8 +48,9 @@ impl Receiver {
         Self { noise_dbm, carrier_sense_dbm, sinr_db, reception: Reception::Threshold }
     }
 
-    /// The same with frames that survive by error rates. The ratios become those at which nine in ten frames of 1000
-    /// octets do; routes and rates are chosen by them, and preambles recognised.
+    /// The same receiver, with frames that survive by error rates. Its ratios become those at which
+    /// nine in ten frames of 1000 octets survive. Routes and rates are chosen by these ratios, and
+    /// preambles recognised.
     #[must_use]
     pub fn with(self, reception: Reception) -> Self {
         if reception == Reception::Threshold {
@@ -62,7 +65,8 @@ impl Receiver {
         self.noise_dbm + self.sinr_db[rate as usize]
     }
 
-    /// Is the preamble recognised? It is sent like the slowest frames, so what suffices for any rate does for it.
+    /// Is the preamble recognised? It is sent like the slowest frames, so what suffices for any
+    /// rate does for it.
     pub fn locks_on(&self, power_mw: f64) -> bool {
         let lowest = self.sinr_db.into_iter().fold(f64::INFINITY, f64::min);
         dbm_from_mw(power_mw) >= self.noise_dbm + lowest

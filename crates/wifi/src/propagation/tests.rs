@@ -81,7 +81,8 @@ fn too_weak_even_at_the_reference_distance_has_no_range() {
 fn interference_counts_as_the_sum_of_its_powers() {
     let receiver = Receiver::typical(B);
     let signal = mw_from_dbm(-60.0);
-    // 11 Mbit/s needs 16 dB. One interferer 17 dB below is survived, two of them are 14 dB below and are not.
+    // 11 Mbit/s needs 16 dB. One interferer 17 dB below is survived, two of them are 14 dB below
+    // and are not.
     let one = mw_from_dbm(-77.0);
     assert!(receiver.receives(Rate::Mbps11, signal, one));
     assert!(!receiver.receives(Rate::Mbps11, signal, 2.0 * one));
@@ -124,7 +125,8 @@ fn overlap_shrinks_with_the_distance_of_channels() {
     let factors: Vec<f64> = (1..=6).map(|number| channel(1).overlap(channel(number))).collect();
     assert_eq!(factors[0].to_bits(), 1.0f64.to_bits());
     assert!(factors.windows(2).all(|pair| pair[1] < pair[0]), "{factors:?}");
-    // The flat parts of 22 MHz share 17, 12, 7 and 2 MHz; the skirts of -30 dBr add a few thousandths.
+    // The flat parts of 22 MHz share 17, 12, 7 and 2 MHz; the skirts of -30 dBr add a few
+    // thousandths.
     for (factor, shared) in factors[1..5].iter().zip([17.0, 12.0, 7.0, 2.0]) {
         assert!((factor - shared / 22.0).abs() < 2.5e-3, "{factors:?}");
     }
@@ -142,7 +144,8 @@ fn ofdm_overlaps_at_24_but_not_at_50() {
     let a = |number| Channel::new(Standard::OfdmA, number).unwrap();
     assert_eq!(a(36).overlap(a(40)).to_bits(), 0.0f64.to_bits());
     assert_eq!(a(36).overlap(a(36)).to_bits(), 1.0f64.to_bits());
-    // A neighbour with another modulation: symmetric, and less than the same modulation on the same channel.
+    // A neighbour with another modulation: symmetric, and less than the same modulation on the same
+    // channel.
     assert!((g(1).overlap(channel(2)) - channel(2).overlap(g(1))).abs() < 1e-12);
 }
 

@@ -30,8 +30,8 @@ impl Packet for Parcel {
     }
 }
 
-/// On a timer sends a parcel of `len` octets out of the port of the token's number; `saturated` keeps that many under way
-/// by sending another one for each that it hears of. Counts what comes.
+/// On a timer sends `burst` parcels of `len` octets out of the port that the timer's token names.
+/// Counts what comes, and stores it if `keep`.
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) len: u32,

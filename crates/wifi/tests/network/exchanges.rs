@@ -11,14 +11,15 @@ use ropewalk_wifi::{
     AccessAfterReception, FrameKind, FrameRecord, MacConfig, Network, NetworkConfig, RouteStats, StationId,
 };
 
-/// The medium must have been idle for DIFS before the first frame: these stories begin a millisecond after the world.
+/// The medium must have been idle for DIFS before the first frame, so times in these tests begin a
+/// millisecond after the world.
 const BEGIN: u64 = 1_000;
 
 fn us(us: u64) -> Instant {
     Instant::from_nanos((BEGIN + us) * 1_000)
 }
 
-/// No backoff but on purpose: the window is one value.
+/// There is no backoff: the window has one value, 0.
 fn eager() -> MacConfig {
     MacConfig { cw_min: Some(0), cw_max: Some(0), ..mac() }
 }
@@ -29,7 +30,7 @@ fn watched(config: &NetworkConfig) -> Scene {
     scene
 }
 
-/// (kind, sender, begin, end) of every frame, in µs of the story.
+/// (kind, sender, begin, end) of every frame, in µs from `BEGIN`.
 fn timeline(frames: &[FrameRecord]) -> Vec<(FrameKind, u32, u64, u64)> {
     frames
         .iter()
@@ -73,7 +74,7 @@ fn an_idle_medium_is_used_at_once_and_the_next_frame_waits() {
 
 #[test]
 fn a_frame_that_comes_during_the_backoff_after_another_waits_for_its_end() {
-    // Window of 8 slots exactly known: seven at most. Long after, access is immediate again.
+    // The backoff is 0 to 7 slots. Long after an exchange, access is immediate again.
     let mac = MacConfig { cw_min: Some(7), cw_max: Some(7), ..mac() };
     let mut begins = Vec::new();
     for seed in 0..40 {
@@ -92,7 +93,8 @@ fn a_frame_that_comes_during_the_backoff_after_another_waits_for_its_end() {
         assert_eq!(data[2], 50_003, "idle for long: at once");
         begins.push(data[1] - free);
     }
-    // Either the backoff was none and is over, so that the frame goes as it comes, or it ends after 1 to 7 slots.
+    // Either the backoff was none and is over, so that the frame goes as it comes, or it ends after
+    // 1 to 7 slots.
     assert!(begins.iter().all(|&after| after == 10 || (after % 20 == 0 && (20..=140).contains(&after))));
     for slots in [0, 1, 4, 7] {
         let expected = if slots == 0 { 10 } else { 20 * slots };
@@ -178,7 +180,7 @@ fn long_frames_ask_first_and_others_keep_still() {
             (Cts, 1, rts + 10, rts + 10 + cts),
             (Data, 0, data, data + 1_257),
             (Ack, 1, ack, ack + 203),
-            // Short: without asking. It heard the ACK and its own backoff is none.
+            // It is short, so there is no RTS. Its sender heard the ACK, and its own backoff is 0.
             (Data, 2, free, after),
             (Ack, 1, after + 10, after + 10 + 203),
         ]
@@ -215,13 +217,14 @@ fn an_rts_without_consequence_is_forgotten() {
     scene.send(2, other, us(210), 100, 1);
     scene.run_until(0.01);
     let sent = timeline(&frames(&mut scene));
-    // The RTS ends at 207 and reserves 203 + 10 + 1257 + 10 + 203 + 10 µs. Two SIFS, a CTS, a preamble and two slots after
-    // it nothing has come: 20 + 203 + 192 + 40; then DIFS.
+    // The RTS ends at 207 and reserves 203 + 10 + 1257 + 10 + 203 + 10 µs. Two SIFS, a CTS, a
+    // preamble and two slots after it nothing has come: 20 + 203 + 192 + 40; then DIFS.
     let released = 207 + 20 + 203 + 192 + 40;
     assert_eq!(sent[1], (Data, 2, released + 50, released + 50 + 192 + 99), "{sent:?}");
 }
 
-/// 0 and 2 do not hear each other and collide at 1, which has a frame for 4 itself. 3 hears 1 only, and may broadcast at 400 µs.
+/// 0 and 2 do not hear each other and collide at 1, which has a frame for 4 itself. 3 hears 1 only,
+/// and may broadcast at 400 µs.
 fn collision_in_the_middle(broadcasts: bool) -> Vec<(FrameKind, u32, u64, u64)> {
     let mac = MacConfig { short_retry_limit: 1, broadcast_rate: Some(Rate::Mbps11), ..eager() };
     let places = [(0.0, 0.0), (15.0, 0.0), (30.0, 0.0), (15.0, 19.0), (15.0, 10.0)];
@@ -253,14 +256,16 @@ fn what_could_not_be_decoded_costs_eifs() {
 #[test]
 fn a_decoded_frame_ends_eifs() {
     let sent = collision_in_the_middle(true);
-    // 56 octets: 41 µs. After what was decoded DIFS suffices, and that is before EIFS would have ended.
+    // 56 octets: 41 µs. After what was decoded DIFS suffices, and that is before EIFS would have
+    // ended.
     assert_eq!(sent[2], (Data, 3, 400, 400 + 233));
     assert_eq!(sent[3], (Data, 1, 633 + 50, 633 + 50 + 291));
 }
 
 #[test]
 fn a_lost_ack_makes_a_duplicate_that_goes_no_further() {
-    // 2 senses 0 and disturbs it, but decodes nothing of it and hears nothing of 1: its frame meets 1's ACK at 0.
+    // 2 senses 0 and disturbs it, but decodes nothing of it and hears nothing of 1: its frame meets
+    // 1's ACK at 0.
     let propagation = Propagation::Disk(Disk {
         reception: 15.0,
         carrier_sense: 20.0,
@@ -388,7 +393,7 @@ fn frame_errors_hit_their_direction_and_large_frames_only() {
     let lost = stats(&scene, large).lost_retries as f64 / 4_000.0;
     // Four standard errors.
     assert!((lost - 0.3).abs() < 4.0 * (0.21f64 / 4_000.0).sqrt(), "{lost}");
-    // What is lost otherwise are the collisions of the two.
+    // What is lost otherwise is lost in collisions of the two senders.
     assert!(stats(&scene, small).lost_retries < 150 && stats(&scene, back).lost_retries < 150);
     let receiver = scene.world.medium().radio_stats(StationId(1), 1, scene.world.now()).unwrap();
     assert_eq!(receiver.frame_errors, stats(&scene, large).lost_retries);
@@ -449,7 +454,7 @@ fn what_is_queued_when_a_reception_ends_takes_a_backoff_unless_it_is_ns3() {
             let (_, port) = scene.route(&[0, 1]);
             let (_, back) = scene.route(&[1, 0]);
             scene.send(0, port, us(1_000), 1_428, 1);
-            // Behind the frame's own end in the same instant.
+            // After the frame's own end, in the same instant.
             let received = us(1_000 + 1_257);
             scene.world.run_until(us(1_500));
             scene.send(1, back, received, 40, 1);

@@ -23,7 +23,7 @@ fn model(reception: Reception, fading: Fading) -> LogDistance {
     }
 }
 
-/// Two stations, each frame sent once: what became of the packets of so many octets.
+/// Two stations, each frame sent once: what became of the packets of `octets` octets.
 fn once(model: LogDistance, distance: f64, octets: u32) -> HopStats {
     let mac = MacConfig { short_retry_limit: 1, ..mac() };
     let config = network(Propagation::LogDistance(model), &mac, &[(0.0, 0.0), (distance, 0.0)]);
@@ -57,7 +57,8 @@ fn rayleigh_fading_loses_what_its_distribution_says() {
     }
 }
 
-/// At a rate's range nine in ten frames of 1000 octets survive, a frame of half the length with the root of that.
+/// At a rate's range nine in ten frames of 1000 octets survive, a frame of half the length with the
+/// root of that.
 #[test]
 fn frames_survive_noise_by_their_length() {
     for reception in [Reception::Nist, Reception::Yans] {

@@ -8,12 +8,14 @@ use ropewalk_wifi::{MacConfig, StationId};
 
 const PACKET: u32 = 1_428;
 
-/// A fixed window, so that a station's attempts are a renewal process; as many attempts as it takes.
+/// A fixed window, so that a station's attempts are a renewal process; as many attempts as it
+/// takes.
 fn fixed(window: u32) -> MacConfig {
     MacConfig { cw_min: Some(window - 1), cw_max: Some(window - 1), short_retry_limit: u32::MAX, ..mac() }
 }
 
-/// 15 m apart, received up to 20 m: the ends do not receive each other. The part of their frames that is lost.
+/// 15 m apart, received up to 20 m: the ends do not receive each other. The part of their frames
+/// that is lost.
 fn losses(carrier_sense: f64, window: u32, seconds: f64) -> f64 {
     let positions = [(0.0, 0.0), (15.0, 0.0), (30.0, 0.0)];
     let mut scene = Scene::new(&network(disk(20.0, carrier_sense), &fixed(window), &positions), 4);
@@ -32,9 +34,10 @@ fn losses(carrier_sense: f64, window: u32, seconds: f64) -> f64 {
 
 /// The probability that a frame is lost, all times in µs.
 ///
-/// The other sender begins frames at intervals X, of which the frame must meet none within a frame's length before it, or
-/// after it until the ACK begins: p = 1 - E[(X - 2T - SIFS)+] / E[X]. X is its backoff, its frame, and what follows it: SIFS,
-/// ACK and DIFS, or a timeout. It hears the ACKs for this sender's frames and waits them out.
+/// The other sender begins frames at intervals X, of which the frame must meet none within a
+/// frame's length before it, or after it until the ACK begins: p = 1 - E[(X - 2T - SIFS)+] / E[X].
+/// X is its backoff, its frame, and what follows it: SIFS, ACK and DIFS, or a timeout. It hears the
+/// ACKs for this sender's frames and waits them out.
 fn renewal(window: u32) -> f64 {
     let time = |octets: u32| phy::ppdu_duration(LONG, Rate::Mbps11, octets).as_nanos() as f64 / 1e3;
     let (data, ack) = (time(PACKET + phy::DATA_OVERHEAD), time(phy::ACK));

@@ -1,4 +1,5 @@
-//! The network seen from outside: throughput, collisions and fairness against models, and worlds of random stations.
+//! The network seen from outside: throughput, collisions and fairness against models, and worlds of
+//! random stations.
 
 mod common;
 mod exchanges;

@@ -31,8 +31,9 @@ pub(crate) struct Times {
 pub(crate) const NO_LIMIT: i32 = 100;
 
 impl Times {
-    /// How likely a station transmits in a slot, if each attempt collides with `p` and takes so many slots at its stage. A
-    /// frame is given up after its last attempt (Wu, Peng, Long, Cheng and Ma, INFOCOM 2002).
+    /// The probability that a station transmits in a slot, if each attempt collides with `p` and
+    /// takes `slots` slots at its stage. A frame is given up after its last attempt (Wu, Peng,
+    /// Long, Cheng and Ma, INFOCOM 2002).
     fn tau(&self, p: f64, slots: impl Fn(i32) -> f64) -> f64 {
         let (mut attempts, mut waited, mut reached) = (0.0, 0.0, 1.0);
         for attempt in 0..self.attempts {
@@ -48,7 +49,8 @@ impl Times {
     }
 }
 
-/// The probability p of a collision at which each of `n` stations transmits in a slot with `tau(p)`.
+/// The probability p of a collision at which each of `n` stations transmits in a slot with
+/// `tau(p)`.
 fn fixed_point(n: f64, tau: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
@@ -74,14 +76,16 @@ pub(crate) fn bianchi(n: u32, times: Times) -> Saturation {
     Saturation { throughput: success * times.payload / time, collisions: p }
 }
 
-/// Tinnirello, Bianchi and Xiao, TVT 2010: a frozen counter is not taken down by the busy slot, so nobody who waited can use
-/// the slot right after one. After a success the winner can, when it draws 0. After a collision nobody can: the stations
-/// that have collided begin to count a slot after the others' EIFS, when their timeout is over.
+/// Tinnirello, Bianchi and Xiao, TVT 2010: a busy slot does not take a frozen counter down, so a
+/// station that waited cannot use the slot right after it. After a success the winner can, when it
+/// draws 0. After a collision nobody can: the stations that have collided begin to count a slot
+/// after the others' EIFS, when their timeout is over.
 pub(crate) fn freezing(n: u32, times: Times) -> Saturation {
     let n = f64::from(n);
     let tau = |p: f64| {
         let given_up = libm::pow(p, f64::from(times.attempts));
-        // After a success 1 to W - 1 slots of the model, for a 0 never reaches one; after a collision 1 to W.
+        // After a success 1 to W - 1 slots of the model, for a 0 never reaches one; after a
+        // collision 1 to W.
         let slots = |stage: i32| {
             let all = (times.window_at(stage) + 1.0) / 2.0;
             if stage == 0 { all - (1.0 - given_up) / 2.0 } else { all }
@@ -103,8 +107,8 @@ pub(crate) fn freezing(n: u32, times: Times) -> Saturation {
     Saturation { throughput: success * burst * times.payload / time, collisions: n * tau * p / attempts }
 }
 
-/// The process that [`freezing`] approximates, slot by slot and without taking stations for independent: the part of `attempts`
-/// transmissions that collide.
+/// The process that [`freezing`] approximates, slot by slot, without the assumption that stations
+/// are independent. Returns the part of `attempts` transmissions that collide.
 pub(crate) fn collisions_slot_by_slot(n: usize, times: Times, attempts: u64, stream: &mut Stream) -> f64 {
     let most = times.window as u64 * (1 << times.stages);
     let mut draw = |window: u64| stream.range(window);
@@ -113,7 +117,8 @@ pub(crate) fn collisions_slot_by_slot(n: usize, times: Times, attempts: u64, str
     let (mut sent, mut failed) = (0, 0);
     while sent < attempts {
         let now: Vec<usize> = (0..n).filter(|&station| counters[station] == 0).collect();
-        // An idle slot is counted by all; the slot after a collision by those alone that did not collide.
+        // An idle slot is counted by all; the slot after a collision by those alone that did not
+        // collide.
         if now.len() != 1 {
             counters.iter_mut().for_each(|counter| *counter = counter.saturating_sub(1));
         }
@@ -128,13 +133,15 @@ pub(crate) fn collisions_slot_by_slot(n: usize, times: Times, attempts: u64, str
     failed as f64 / sent as f64
 }
 
-/// The same process for two stations, exactly: its Markov chain over what an exchange leaves behind, instead of a draw of it.
+/// The same process for two stations, exactly: the Markov chain of the states after an exchange,
+/// instead of a random run.
 pub(crate) fn collisions_of_two_exactly(times: Times) -> f64 {
     let chain = Pair { window: times.window as usize, top: times.stages as usize };
     let mut weights = chain.nothing();
     weights[chain.collided(0, 0)] = 1.0;
     let mut collisions = 0.0;
-    // A station that waits longest is overtaken by some 64 exchanges: after a thousand nothing of the start is left.
+    // A station that waits longest is overtaken by some 64 exchanges: after a thousand nothing of
+    // the start is left.
     for _ in 0..1_000 {
         let mut next = chain.nothing();
         let (mut sent, mut failed) = (0.0, 0.0);
@@ -151,8 +158,8 @@ pub(crate) fn collisions_of_two_exactly(times: Times) -> f64 {
     collisions
 }
 
-/// Two stations after an exchange. After a success the winner draws anew at stage 0 and the other has some slots left at its
-/// stage; after a collision both draw anew.
+/// Two stations after an exchange. After a success the winner draws again at stage 0, and the other
+/// has some slots left at its stage. After a collision both draw again.
 struct Pair {
     window: usize,
     top: usize,

@@ -32,7 +32,8 @@ struct World {
 struct Traffic {
     from: prop::sample::Index,
     to: prop::sample::Index,
-    /// Which of the channels both ends of a hop have, from hop to hop the next one.
+    /// Which of the channels that both ends have the first hop takes. Each further hop takes the
+    /// next one.
     channel: usize,
     at_ms: u64,
     octets: u32,
@@ -46,7 +47,8 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     )
 }
 
-/// One to three radios: the same for all stations, so that there are many links, or each station its own.
+/// One to three radios: the same for all stations, so that there are many links, or each station
+/// its own.
 fn channels(stations: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
     let some = || prop::sample::subsequence(CHANNELS.to_vec(), 1..=CHANNELS.len());
     prop_oneof![
@@ -163,7 +165,8 @@ fn common_channels(network: &Network, a: u32, b: u32) -> Vec<u8> {
         .collect()
 }
 
-/// The shortest way over stations that reach each other, its hops on the `first` of their channels, the next, and so on.
+/// The shortest way over stations that reach each other. Its first hop takes channel number `first`
+/// of those that both ends have, and each further hop the next one.
 fn shortest(scene: &Scene, from: u32, to: u32, first: usize) -> Option<RouteConfig> {
     let network = scene.world.medium();
     let mut before = vec![None; network.stations() as usize];
@@ -259,7 +262,8 @@ fn radios(network: &Network) -> impl Iterator<Item = (StationId, u8)> {
         .flat_map(|station| network.channels(station).map(move |channel| (station, channel)))
 }
 
-/// A node of its own sends, so that each flow has its length: the port is told by the timer.
+/// Has a station send packets at this time. All flows of a station have the length of its longest;
+/// the timer's token names the port.
 fn send(scene: &mut Scene, station: u32, port: Port, at_ms: u64, len: u32, packets: u32) {
     let node = scene.nodes[station as usize];
     let host: &mut Host = scene.world.node_mut(node);
@@ -267,7 +271,8 @@ fn send(scene: &mut Scene, station: u32, port: Port, at_ms: u64, len: u32, packe
     scene.world.set_timer(node, Instant::from_nanos(at_ms * 1_000_000), port.0);
 }
 
-/// Every packet is delivered, lost for a reason, or in a queue; and those in queues are the ones there are.
+/// Every packet is delivered, lost for a reason, or in a queue; and those in queues are the ones
+/// there are.
 fn nothing_is_forgotten(built: &Built) {
     let network = built.scene.world.medium();
     let mut queued = 0;
@@ -278,15 +283,15 @@ fn nothing_is_forgotten(built: &Built) {
         assert_eq!(stats.offered + stats.duplicates, stats.delivered + lost + stats.queued);
         queued += stats.queued;
     }
-    // Nothing but the network holds packets between two events. A broadcast whose copies are under way counts as one of
-    // them.
+    // Nothing but the network holds packets between two events. A broadcast whose copies are under
+    // way counts as one of them.
     assert_eq!(built.scene.world.packets() as u64, queued);
     let held: u32 = radios(network)
         .filter_map(|(station, channel)| network.radio_stats(station, channel, built.scene.world.now()))
         .map(|stats| stats.queued)
         .sum();
-    // In service, a radio may still hold a frame whose packet the next hop has; and a broadcast has left its radio when it
-    // reaches the last neighbour.
+    // In service, a radio may still hold a frame whose packet the next hop has; and a broadcast has
+    // left its radio when it reaches the last neighbour.
     let flying = built.broadcasts.len() as u64;
     assert!(u64::from(held) + flying >= queued, "{held} frames for {queued} packets");
     let delivered: u64 = built.scene.nodes.iter().map(|&node| built.scene.world.node(node).count).sum();
@@ -300,7 +305,7 @@ fn nothing_is_forgotten(built: &Built) {
     assert_eq!(delivered, told);
 }
 
-/// No more attempts than the limits allow, and sequence by sequence no retry bit on a first attempt.
+/// There are no more attempts than the limits allow, and the counters fit each other.
 fn attempts_stay_within_their_limits(world: &World, built: &Built) {
     let mac = &world.config.stations[0].radios[0].mac;
     let network = built.scene.world.medium();

@@ -1,5 +1,5 @@
-//! The rules of the air, checked from outside: from the record of all frames, the positions and the standard, without a
-//! look at what the MACs thought.
+//! The rules of the air, checked from outside: from the record of all frames, the positions and the
+//! standard, without the state of the MACs.
 
 use crate::common::{LONG, Scene, disk, mac, network};
 use ropewalk_sim::Streams;
@@ -8,7 +8,7 @@ use ropewalk_wifi::phy::{self, Rate, Timing};
 use ropewalk_wifi::propagation::{Channel, Overlap, Propagation};
 use ropewalk_wifi::{FrameKind, FrameRecord, NetworkConfig, RadioConfig, RouteConfig, StationId};
 
-/// Hears at each radio what the frames on record must have sounded like there.
+/// Finds out from the frames on record what each radio must have heard.
 pub(crate) struct Listener<'a> {
     config: &'a NetworkConfig,
     frames: &'a [FrameRecord],
@@ -86,8 +86,8 @@ impl<'a> Listener<'a> {
         phy::eifs(self.config.stations[0].radios[0].mac.standard)
     }
 
-    /// How long an RTS reserves the medium at least: if nothing follows, two SIFS, a CTS, the beginning of a reception and
-    /// two slots (IEEE 802.11-2020 §10.3.2.4).
+    /// How long an RTS reserves the medium at least: if nothing follows, two SIFS, a CTS, the
+    /// beginning of a reception and two slots (IEEE 802.11-2020 §10.3.2.4).
     fn reserved(&self, frame: &FrameRecord) -> Duration {
         if frame.kind != FrameKind::Rts {
             return frame.reserved;
@@ -102,7 +102,8 @@ impl<'a> Listener<'a> {
 }
 
 impl Ear<'_> {
-    /// A SIFS after a frame for this radio was decoded its answer is due, whatever the medium is like.
+    /// A SIFS after a frame for this radio was decoded its answer is due, whatever the medium is
+    /// like.
     fn is_response(&self, frame: &FrameRecord, sifs: Duration) -> bool {
         let asked = match frame.kind {
             FrameKind::Ack => FrameKind::Data,
@@ -128,8 +129,9 @@ impl Ear<'_> {
         end
     }
 
-    /// Has the radio locked on to this frame for sure? On to the first preamble it could decode, or one of several in the same
-    /// instant, with nothing else on the air and not sending.
+    /// Has the radio locked on to this frame for sure? It has if this is the first preamble that it
+    /// could decode, or one of several in the same instant, while nothing else is on the air and
+    /// the radio does not send.
     fn has_locked_on(&self, heard: &Heard) -> bool {
         let is_silent = self.own.iter().all(|own| own.end < heard.begin || own.begin > heard.end);
         let is_first = |other: &Heard| {
@@ -139,8 +141,8 @@ impl Ear<'_> {
         heard.is_decodable && is_silent && self.heard.iter().all(is_first)
     }
 
-    /// The times before `until` at which the radio lost a frame it had locked on to and since when it has decoded none nor
-    /// sent one: from the end of the busy period on it must wait for EIFS.
+    /// The frames before `until` that the radio had locked on to and lost, if it has neither
+    /// decoded nor sent one since. From the end of the busy period on it must wait for EIFS.
     fn out_of_step(&self, until: Instant) -> impl Iterator<Item = &Heard<'_>> {
         self.heard.iter().filter(move |heard| {
             let is_later = |time: Instant| heard.begin < time && time <= until;
@@ -161,8 +163,8 @@ pub(crate) struct Waits {
     eifs: u32,
 }
 
-/// No radio begins a frame of its own while others have the medium, within DIFS, against its NAV, or within EIFS after a frame it
-/// could not decode.
+/// No radio begins a frame of its own while others have the medium, within DIFS, against its NAV,
+/// or within EIFS after a frame it could not decode.
 pub(crate) fn nobody_sends_who_must_defer(listener: &Listener) -> Waits {
     let mut waits = Waits::default();
     for (station, channel) in listener.radios() {
@@ -200,8 +202,8 @@ fn had_the_right(listener: &Listener, ear: &Ear, frame: &FrameRecord, waits: &mu
     }
 }
 
-/// A radio receives one frame at a time, none while it sends, none of another channel, and on destructive disks none that met
-/// another.
+/// A radio receives one frame at a time, none while it sends, none of another channel, and on
+/// destructive disks none that met another.
 pub(crate) fn on_one_radio_one_frame_at_a_time(listener: &Listener) {
     for (station, channel) in listener.radios() {
         let ear = listener.ear(station, channel);
@@ -287,7 +289,8 @@ fn a_station_that_does_not_wait_for_eifs_is_caught_by_the_check() {
 
 #[test]
 fn collisions_of_hidden_terminals_make_the_station_between_them_wait_for_eifs() {
-    // On two channels, with two radios each: the outer stations do not sense each other, the middle one answers both.
+    // On two channels, with two radios each: the outer stations do not sense each other, the middle
+    // one answers both.
     let mut config = network(disk(20.0, 20.0), &mac(), &[(0.0, 0.0), (15.0, 0.0), (30.0, 0.0)]);
     for station in &mut config.stations {
         let other = RadioConfig { channel: 6, ..station.radios[0].clone() };

@@ -18,7 +18,7 @@ fn patient(rts_threshold: Option<u32>) -> MacConfig {
     MacConfig { short_retry_limit: u32::MAX, long_retry_limit: u32::MAX, rts_threshold, ..mac() }
 }
 
-/// `n` stations send to one more for so many seconds. Returns the octets of each station's payload too.
+/// `n` stations send to one more for `seconds`. Returns the octets of each station's payload too.
 fn run(n: u32, mac: &MacConfig, seed: u64, seconds: f64) -> (Saturation, Vec<f64>) {
     let positions: Vec<(f64, f64)> = (0..=n).map(|k| (f64::from(k) * 0.1, 0.0)).collect();
     let mut scene = Scene::new(&network(disk(50.0, 100.0), mac, &positions), seed);
@@ -113,8 +113,8 @@ fn fewer_octets_of_overhead_show_in_one_stations_cycle() {
 
 #[test]
 fn ofdm_stations_answer_at_24_mbps_unless_told_otherwise() {
-    // 802.11g: DIFS 28, 7.5 slots of 9, a preamble of 20, symbols of 4, 6 after each frame. 1464 octets at 54 Mbit/s are
-    // 55 symbols; an ACK is 2 symbols at 24 Mbit/s and 1 at 54.
+    // 802.11g: DIFS 28, 7.5 slots of 9, a preamble of 20, symbols of 4, 6 after each frame.
+    // 1464 octets at 54 Mbit/s are 55 symbols; an ACK is 2 symbols at 24 Mbit/s and 1 at 54.
     let standard = phy::Standard::OfdmG;
     let mac = MacConfig { queue: None, ..MacConfig::new(standard, Rate::Mbps54) };
     let every = MacConfig { basic_rates: standard.rates(), ..mac.clone() };
@@ -135,7 +135,8 @@ fn agree(measured: Saturation, model: Saturation, tolerance: f64, what: &str) {
 }
 
 /// The refined model. Its closed form takes stations for independent, which a few are not (see
-/// [`two_stations_collide_more_often_than_independent_ones`]): for 2 to 9 its process says how often they collide.
+/// [`two_stations_collide_more_often_than_independent_ones`]): for 2 to 9 its process says how
+/// often they collide.
 fn refined(n: u32, times: Times) -> Saturation {
     let model = freezing(n, times);
     let mut stream = Streams::new(1).stream("process");
@@ -167,8 +168,8 @@ fn throughput_and_collisions_follow_the_models_with_rts() {
     follows_the_models(true);
 }
 
-/// Stations that have collided begin to count a slot after the others, as the refined model assumes. By the standard's
-/// timeout they begin 142 µs before them.
+/// Stations that have collided begin to count a slot after the others, as the refined model
+/// assumes. By the standard's timeout they begin 142 µs before them.
 fn late() -> MacConfig {
     let slot = 20;
     MacConfig { response_timeout: Some(Duration::from_micros(EIFS as u64 + slot)), ..patient(None) }
@@ -188,16 +189,16 @@ fn two_stations_collide_more_often_than_independent_ones() {
     let mut stream = Streams::new(1).stream("process");
     let drawn = collisions_slot_by_slot(2, times(false), 4_000_000, &mut stream);
     assert!(off(drawn, exact) < 0.01, "{drawn}, exactly {exact}");
-    // Who meets a station in a slot meets it the more likely at a low stage, which it passes quickly; independent stations
-    // meet each other at all stages by the time spent there.
+    // A station that transmits meets the other one more often at a low stage, which that one passes
+    // quickly. Independent stations meet at each stage in proportion to the time spent there.
     let independent = freezing(2, times(false)).collisions;
     assert!((1.03..1.05).contains(&(exact / independent)), "{exact}, independent {independent}");
 }
 
 #[test]
 fn the_slot_after_a_success_separates_the_models() {
-    // Counters that are frozen, not taken down by a busy slot: fewer transmissions and fewer collisions per slot,
-    // which shows from two stations on and not with one.
+    // Counters that are frozen, not taken down by a busy slot: fewer transmissions and fewer
+    // collisions per slot, which shows from two stations on and not with one.
     for n in [3, 5, 10] {
         let (plain, refined) = (bianchi(n, times(false)), freezing(n, times(false)));
         let (measured, _) = run(n, &late(), 5, 400.0);
@@ -208,8 +209,8 @@ fn the_slot_after_a_success_separates_the_models() {
     assert!(off(alone.0.throughput, alone.1.throughput) < 1e-9);
 }
 
-/// A frame is sent four times at most, as in the papers' simulator and the comparison with ns-3: windows stay smaller than
-/// without a limit, and more collides.
+/// A frame is sent four times at most, as in the papers' simulator and the comparison with ns-3:
+/// windows stay smaller than without a limit, and more collides.
 #[test]
 fn few_attempts_collide_as_the_models_with_a_limit_say() {
     for n in [5, 10, 20] {

@@ -49,7 +49,8 @@ fn orthogonal_channels_do_not_share_and_overlapping_ones_do() {
     let overlapping = pairs_on([1, 3]);
     assert!(alone.iter().all(|&rate| (rate - 6.245).abs() < 0.03), "{alone:?}");
     assert!((shared[0] + shared[1] - 6.55).abs() < 0.1, "{shared:?}");
-    // Sensed, so they take turns; never decoded, so nobody's NAV or EIFS knows of the other.
+    // The frames are sensed, so the pairs take turns. They are never decoded, so there is no NAV or
+    // EIFS between the pairs.
     let sum = overlapping[0] + overlapping[1];
     assert!(sum < 7.0 && overlapping.iter().all(|&rate| rate > 2.0), "{overlapping:?}");
 }
@@ -72,7 +73,7 @@ fn a_station_with_two_radios_forwards_from_one_to_the_other() {
         scene.run_until(10.0);
         mbps(&scene, id, 10.0)
     };
-    // Hop and hop at the same time, at the rate of one.
+    // Both hops send at the same time, each at the rate of one hop.
     let rate = two([1, 11]);
     assert!((rate - 6.245).abs() < 0.03, "{rate}");
 }
@@ -119,7 +120,8 @@ fn path_loss() -> LogDistance {
 
 #[test]
 fn the_stronger_frame_is_captured() {
-    // Two senders that do not sense each other, 5 m and 30 m from the receiver: 23 dB apart. Sensing ends at 28 m or so.
+    // Two senders that do not sense each other, 5 m and 30 m from the receiver: 23 dB apart.
+    // Sensing ends at 28 m or so.
     let run = |recapture: bool| {
         let config = NetworkConfig {
             recapture,
@@ -140,7 +142,8 @@ fn the_stronger_frame_is_captured() {
     let sensed = path_loss().range(-69.0);
     assert!(sensed > 25.0 && sensed < 35.0, "{sensed}");
     let [near, far] = run(false);
-    // The near one is lost only when the receiver is locked on to the other; the far one whenever they meet.
+    // The near one is lost only when the receiver is locked on to the other; the far one whenever
+    // they meet.
     assert!(near < 0.75 * far, "{near} {far}");
     let [near_again, far_again] = run(true);
     assert!(near_again < 0.02, "a receiver that starts anew hears the near one always: {near_again}");
@@ -157,7 +160,8 @@ fn interference_adds_up() {
     let far = 20.0 * libm::exp10(11.0 / 30.0);
     assert!(model.receiver.receives(Rate::Mbps11, power(20.0), power(far)));
     assert!(!model.receiver.receives(Rate::Mbps11, power(20.0), 2.0 * power(far)));
-    // The same in the network: the interferers on either side neither sense the sender nor each other.
+    // The same in the network: the interferers on either side neither sense the sender nor each
+    // other.
     let run = |interferers: usize| {
         let places =
             [(0.0, 0.0), (20.0, 0.0), (20.0, far), (20.0, -far), (20.0, far + 20.0), (20.0, -far - 20.0)];
@@ -197,7 +201,8 @@ fn who_leaves_is_no_longer_heard_and_another_way_is_taken() {
         .world
         .touch_medium(|network, _| network.replace_route(id, &route(&[0, 3, 2])))
         .expect("over the other relay");
-    // Frames queued for the old relay are given up one by one, 7 attempts each; new packets go the new way.
+    // Frames queued for the old relay are given up one by one, 7 attempts each; new packets go the
+    // new way.
     scene.world.set_timer(scene.nodes[0], Instant::from_nanos(2_000_000_001), port.0);
     scene.run_until(60.0);
     let stats = scene.world.medium().route_stats(id)[0];
@@ -238,7 +243,7 @@ fn minstrel_finds_the_fastest_rate_of_a_good_link_and_leaves_it_on_a_bad_one() {
     let model =
         LogDistance { receiver: Receiver::typical(Standard::Dsss { short_preamble: false }), ..path_loss() };
     let range = |rate: Rate| model.range(model.receiver.sensitivity_dbm(rate));
-    // 11 Mbit/s works: as good as fixed, but for the frames that look around.
+    // 11 Mbit/s works: as good as fixed, except for the frames that try a random rate.
     let near = run(range(Rate::Mbps11) * 0.9);
     assert!(near > 0.93 * 6.245, "{near}");
     // 2 Mbit/s works and 5.5 does not.
@@ -248,8 +253,9 @@ fn minstrel_finds_the_fastest_rate_of_a_good_link_and_leaves_it_on_a_bad_one() {
     assert!(far > 0.85 * fixed && far < fixed, "{far}, at best {fixed}");
 }
 
-/// The chain of Li, Blake, De Couto, Lee and Morris (MobiCom 2001): 2 Mbit/s, control frames at 1, RTS before data, 200 m
-/// spacing, 1500-octet packets, a queue of 50, a sender with always something to send. Payload in Mbit/s.
+/// The chain of Li, Blake, De Couto, Lee and Morris (MobiCom 2001): 2 Mbit/s, control frames at 1,
+/// RTS before data, 200 m spacing, 1500-octet packets, a queue of 50, a sender with always
+/// something to send. Payload in Mbit/s.
 fn chain(hops: u32, propagation: &Propagation, rules: Ns2Rules, seed: u64) -> f64 {
     let mac = MacConfig {
         rts_threshold: Some(0),
@@ -259,7 +265,7 @@ fn chain(hops: u32, propagation: &Propagation, rules: Ns2Rules, seed: u64) -> f6
     };
     let positions: Vec<_> = (0..=hops).map(|k| (200.0 * f64::from(k), 0.0)).collect();
     let mut config = network(propagation.clone(), &mac, &positions);
-    // The source is paced by its own queue, not by what it drops.
+    // The source drops nothing: its queue has no limit.
     config.stations[0].radios[0].mac.queue = None;
     let mut scene = Scene::new(&config, seed);
     scene.world.touch_medium(|network, _| network.follow_ns2(rules));
@@ -269,7 +275,8 @@ fn chain(hops: u32, propagation: &Propagation, rules: Ns2Rules, seed: u64) -> f6
     mbps(&scene, id, 60.0)
 }
 
-/// Reception 250 m, carrier sense 550 m. Interference within a ratio of distances of 10 dB, 1.78, of a 200 m hop.
+/// Reception 250 m, carrier sense 550 m. Interference up to 1.78 times the 200 m of a hop, a ratio
+/// of 10 dB.
 fn ranges_of_li() -> Propagation {
     Propagation::Disk(Disk {
         reception: 250.0,
@@ -279,8 +286,9 @@ fn ranges_of_li() -> Propagation {
     })
 }
 
-/// The same ranges by powers, falling with the fourth one of the distance as theirs did: what is sent at 400 m disturbs a
-/// reception over 200 m only if the receiver is kept from locking on. With noise 8 dB stand for their 10 without.
+/// The same ranges by powers, which fall with the fourth power of the distance as theirs did. What
+/// is sent at 400 m disturbs a reception over 200 m only if the receiver is kept from locking on.
+/// 8 dB with noise stand for their 10 dB without.
 fn powers_of_li() -> Propagation {
     let receiver = Receiver {
         noise_dbm: 0.0,
@@ -312,7 +320,8 @@ fn throughput_falls_along_a_chain() {
     let parts: Vec<f64> = rates.iter().map(|rate| rate / one).collect();
     // All sense each other, so the hops take turns.
     assert!((parts[1] - 0.5).abs() < 0.02 && (parts[2] - 1.0 / 3.0).abs() < 0.02, "{parts:?}");
-    // From four hops on the ends do not: with a perfect schedule every third hop could send at once, a third for all.
+    // From four hops on the ends do not. With a perfect schedule every third hop could send at
+    // once, which is a third for all.
     assert!((0.24..0.27).contains(&parts[3]), "{parts:?}");
     assert!(parts[4..].iter().all(|part| (0.205..0.225).contains(part)), "{parts:?}");
 }
@@ -330,10 +339,12 @@ fn with_the_receiver_of_ns2_a_chain_levels_at_a_seventh_as_li_and_others_found()
     let ns2 = Ns2Rules { energy_blocks: true, eifs_after_energy: true, cts_needs_silence: true };
     let all = part(&powers_of_li(), ns2);
     assert!((all * 7.0 - 1.0).abs() < 0.10, "{all}");
-    // The receiver alone does it: it is deaf while a station 400 m off sends, though what comes is 12 dB stronger.
+    // The receiver alone does it: it is deaf while a station 400 m off sends, though what comes is
+    // 12 dB stronger.
     let deaf = part(&powers_of_li(), Ns2Rules { energy_blocks: true, ..by_the_book });
     assert!((deaf * 7.0 - 1.0).abs() < 0.10, "{deaf}");
-    // EIFS after everything sensed does not: the first station gets less of the air, and feeds the others less they cannot pass on.
+    // EIFS after everything sensed does not. The first station gets less of the air, so it sends
+    // the others less that they cannot pass on.
     let patient = part(&powers_of_li(), Ns2Rules { eifs_after_energy: true, ..by_the_book });
     assert!(patient > 1.1 * powers, "{patient} {powers}");
 }

@@ -1,9 +1,10 @@
-//! One-way delays of one path: the extremes of late.
+//! The least and the greatest recent one-way delay of one path.
 
 use crate::path::liveness::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
 
-/// Least and greatest of the last half to whole second, in µs relative to the endpoint's first delay.
+/// Least and greatest of the last half to whole second, in µs relative to the endpoint's first
+/// delay.
 #[derive(Clone, Copy)]
 pub(crate) struct Extremes {
     current: Option<(i64, i64)>,
@@ -26,7 +27,7 @@ impl Extremes {
         self.current = Some((least.min(delay), most.max(delay)));
     }
 
-    /// The greatest, if anything came at all of late.
+    /// The greatest delay; `None`: nothing has come.
     #[inline]
     pub(crate) fn most(&self) -> Option<i64> {
         match (self.current, self.before) {
@@ -36,7 +37,7 @@ impl Extremes {
         }
     }
 
-    /// The least, likewise.
+    /// The least delay; `None`: nothing has come.
     #[inline]
     pub(crate) fn least(&self) -> Option<i64> {
         match (self.current, self.before) {
@@ -46,7 +47,7 @@ impl Extremes {
         }
     }
 
-    /// The least, if anything came in the last second, or so much longer ago.
+    /// The least delay, if the current half began less than a second and `longer` ago.
     pub(super) fn least_since(&self, now: Instant, longer: Duration) -> Option<i64> {
         let age = now.saturating_since(self.since);
         if age < UNKNOWN + longer { self.least() } else { None }

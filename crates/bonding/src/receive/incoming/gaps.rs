@@ -21,7 +21,8 @@ struct Gap {
     from: PathSeq,
     until: PathSeq,
     at: Instant,
-    /// The bond's number of the packet before: what is missing was sent later. `None`: nothing came before.
+    /// The bond's number of the packet before: what is missing was sent later. `None`: nothing came
+    /// before.
     after: Option<GlobalSeq>,
     /// Packets that had come on the path before it was found.
     arrivals: u32,
@@ -32,7 +33,7 @@ struct Gap {
 /// A missing number that came.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Found {
-    /// How long after the first packet that overtook it.
+    /// How long after the first packet that overtook it this one came.
     pub(super) late_by: Duration,
     /// It counts as lost already.
     pub(super) is_lost: bool,
@@ -40,18 +41,18 @@ pub(super) struct Found {
 
 /// The gaps, oldest and lowest first, and what has been lost for good.
 ///
-/// Of the first ones, nothing is waited for any more, and the first ones count as lost: two judgments of the same gaps.
-/// They are kept all the same, since what comes after all shows how far the path reorders.
+/// The first gaps are judged twice: which are not waited for any more, and which count as lost.
+/// They are kept all the same, since a packet that still comes shows how far the path reorders.
 pub(super) struct Gaps {
     all: VecDeque<Gap>,
-    /// So many of the first are not waited for.
+    /// How many of the first gaps are not waited for.
     passed: usize,
-    /// So many of the first count as lost.
+    /// How many of the first gaps count as lost.
     counted: usize,
-    /// So many of the first have been asked for, and when one of them is to be again.
+    /// How many of the first gaps were asked for, and when one of them is to be asked for again.
     asked: usize,
     ask_again_at: Instant,
-    /// Packets that came in order, or were shown to be missing by.
+    /// Packets that came in order. Keepalives count as well, since they also show what is missing.
     arrivals: u32,
     pub(super) lost: u64,
 }
@@ -98,7 +99,8 @@ impl Gaps {
         self.asked = self.asked.saturating_sub(1);
     }
 
-    /// A missing number came, the bond's number `global`. `None`: it was not missing, or is forgotten.
+    /// A missing number came, with the bond's number `global`. `None`: it was not missing, or is
+    /// forgotten.
     pub(super) fn fill(&mut self, now: Instant, seq: PathSeq, global: GlobalSeq) -> Option<Found> {
         let place = self.all.partition_point(|gap| !seq.before(gap.until));
         let gap = *self.all.get(place).filter(|gap| !seq.before(gap.from))?;
@@ -123,12 +125,13 @@ impl Gaps {
                 self.bound();
             }
         }
-        // Of a gap that counts as lost, this one does not become received: the counts are totals that have been told.
+        // A packet of a gap that counts as lost does not become received: its loss was already
+        // reported.
         Some(found)
     }
 
-    /// What has been missing for `timeout` is lost. Longer than that and than anybody has `patience` it is forgotten: if it still comes,
-    /// nothing is learnt from it.
+    /// Counts gaps older than `timeout` as lost. Gaps that are also older than `patience` are
+    /// forgotten: if their packets still come, nothing is learnt from them.
     pub(super) fn expire(&mut self, now: Instant, timeout: Duration, patience: Duration) {
         while let Some(gap) = self.all.get(self.counted)
             && now.saturating_since(gap.at) >= timeout
@@ -141,9 +144,9 @@ impl Gaps {
         }
     }
 
-    /// What the first gap that is still waited for came after; `None`: none is. Gaps are not waited for once `reordering` packets
-    /// have come since, the one that showed it included, and the window is over; nor, if they are asked for,
-    /// before `repair` is over.
+    /// The bond's number before the first gap that is still waited for; `None`: no gap is. A gap is
+    /// not waited for once `reordering` packets have come since, the one that showed it included,
+    /// and the window is over. If it is asked for, it is waited for until `repair` is over as well.
     #[inline]
     pub(super) fn awaited(
         &mut self,

@@ -1,17 +1,19 @@
 //! How far a path reorders: how long after a packet that overtook it another may still come.
 //!
-//! As RACK's reordering window (RFC 8985 §6.2, step 4), but measured: path numbers show of each packet how late it was.
+//! It is like RACK's reordering window (RFC 8985 §6.2, step 4), but measured: path numbers show how
+//! late each packet was.
 
 use crate::tuning::BondTuning;
 use ropewalk_congestion::MIN_RTT_FILTER_LEN;
 use ropewalk_units::{Duration, Instant};
 
-/// Every so often what was seen before counts half: the two halves of it last as long as a base round trip.
+/// After this time older lateness counts half. It is half the time for which a base round trip
+/// counts.
 fn half_life() -> Duration {
     MIN_RTT_FILTER_LEN / 2
 }
 
-/// One path's window. None before it has reordered anything, but for its first packets.
+/// One path's window. It is zero until the path has reordered, except for the first packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReorderingWindow {
     /// Greatest lateness of this period, and of those before, faded.
@@ -42,7 +44,7 @@ impl ReorderingWindow {
         self.trial_packets = self.trial_packets.saturating_sub(1);
     }
 
-    /// A packet came so long after one that overtook it.
+    /// A packet came `late_by` after one that overtook it.
     pub(super) fn note(&mut self, now: Instant, late_by: Duration) {
         self.fade(now);
         self.most = self.most.max(late_by);
@@ -60,7 +62,7 @@ impl ReorderingWindow {
         }
     }
 
-    /// The greatest lateness of late.
+    /// The greatest recent lateness.
     pub(super) fn extent(&mut self, now: Instant) -> Duration {
         self.fade(now);
         self.most.max(self.before)

@@ -1,5 +1,6 @@
-//! Packet trains: packets that come more spread out than they left have waited in one queue. They come at the rate at which it
-//! is emptied (Dovrolis, Ramanathan, Moore, "Packet-dispersion techniques", IEEE/ACM ToN 2004).
+//! Packet trains. Packets that come more spread out than they left have waited in one queue. They
+//! come at the rate at which that queue is emptied (Dovrolis, Ramanathan, Moore, "Packet-dispersion
+//! techniques", IEEE/ACM ToN 2004).
 
 use crate::clock::micros;
 use crate::path::liveness::UNKNOWN;
@@ -8,22 +9,24 @@ use crate::wire::control::TrainPacket;
 use ropewalk_congestion::INITIAL_WINDOW;
 use ropewalk_units::{Duration, Instant};
 
-/// The packets since the first of a train. Clocks in µs, wrapping; each is only compared with itself.
+/// The packets since the first of a train. Clocks are in µs and wrap; each is only compared with
+/// itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Train {
-    /// The first packets of a train tell a rate if they are so many, and come for so long: a short buffer on a slow line drops the rest.
+    /// The first packets of a train tell a rate if there are at least `least` after the first one,
+    /// and if they come over at least `long`: a short buffer on a slow line drops the rest.
     least: u32,
     long: Duration,
-    /// Of the first: when it left, and when it came.
+    /// When the first packet left, and when it came.
     first: Option<(u32, u32)>,
-    /// After the first.
+    /// Octets and packets after the first.
     octets: u32,
     packets: u32,
-    /// Of the packet that came last.
+    /// The number of the packet that came last.
     number: u32,
     /// Nothing is missing of what came since packet 0.
     is_whole: bool,
-    /// kbit/s of the last that was long enough, and when it came.
+    /// The rate in kbit/s of the last train that was long enough, and when it was measured.
     rate: Option<(u32, Instant)>,
 }
 
@@ -31,7 +34,7 @@ impl Train {
     pub(super) fn new(tuning: &Tuning) -> Self {
         Self {
             least: tuning.bond.train_packets,
-            // Two reports.
+            // The time of two reports.
             long: tuning.copa.report_interval * 2,
             first: None,
             octets: 0,
@@ -46,7 +49,7 @@ impl Train {
     pub(super) fn note(&mut self, now: Instant, packet: &TrainPacket, octets: u32) {
         let before = std::mem::replace(&mut self.number, packet.number);
         if packet.number == 0 || before > packet.number {
-            // Another train, or out of order: then times tell nothing of a queue.
+            // A new train, or packets out of order, whose times say nothing about a queue.
             (self.first, self.octets, self.packets) = (None, 0, 0);
         }
         self.is_whole = packet.number == 0 || self.is_whole && packet.number == before + 1;
@@ -60,13 +63,14 @@ impl Train {
         self.packets += 1;
         let is_long = Duration::from_micros(u64::from(came_in)) >= self.long;
         let is_enough = self.is_whole && self.packets >= self.least && is_long;
-        // All, less what a short buffer may drop.
+        // The whole train, except for a packet that a short buffer may drop.
         if left_in < came_in && (is_enough || self.packets >= INITIAL_WINDOW - 2) {
             self.rate = Some(((u64::from(self.octets) * 8_000 / u64::from(came_in)) as u32, now));
         }
     }
 
-    /// kbit/s of the last train of late; 0: there was none. Told again and again, since reports may be lost.
+    /// The rate of the last recent train in kbit/s; 0: there was none. Each report repeats it for a
+    /// while, since reports may be lost.
     pub(super) fn rate(&self, now: Instant) -> u32 {
         self.rate.filter(|(_, at)| now.saturating_since(*at) < UNKNOWN).map_or(0, |(rate, _)| rate)
     }
@@ -77,7 +81,8 @@ mod tests {
     use super::*;
     use crate::id::PathId;
 
-    /// Packets with these numbers, 1500 octets each, that leave and come each so many µs.
+    /// The rate that packets with these numbers tell. They have 1500 octets, and leave and come
+    /// this many µs apart.
     fn rate(numbers: &[u32], left_each: u32, came_each: u32) -> u32 {
         let mut train = Train::new(&Tuning::default());
         let at = |place: u32| Instant::ZERO + Duration::from_micros(1_000_000 + u64::from(place * came_each));

@@ -6,7 +6,7 @@ use ropewalk_units::Instant;
 /// No slot.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A packet that waits, without the packet.
+/// What is known of a waiting packet, without the packet itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) seq: FlowSeq,
@@ -56,13 +56,14 @@ impl<P> Pool<P> {
         &self.slots[slot as usize].waiting
     }
 
-    /// Has a packet wait until then.
+    /// Sets another deadline for a waiting packet.
     pub(super) fn renew(&mut self, slot: u32, deadline: Instant) {
         self.slots[slot as usize].waiting.deadline = deadline;
     }
 
-    /// Puts a packet into its place of a list, looked for from the end, since most come in order. Not into a full
-    /// pool. Whether it is the first; the packet back if its number is there already.
+    /// Puts a packet into its place in a list. The place is looked for from the end, since most
+    /// packets come in order. The pool must not be full. Returns whether the packet is the first,
+    /// or the packet itself if its number is there already.
     pub(super) fn insert(
         &mut self,
         head: &mut u32,

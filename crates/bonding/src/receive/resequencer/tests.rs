@@ -8,7 +8,7 @@ fn at(millis: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(millis)
 }
 
-/// A resequencer of one-number packets; global numbers are 100 more.
+/// A resequencer whose packets are numbers. Global numbers are 100 more.
 struct Bench(Resequencer<u32>);
 
 impl Bench {
@@ -147,7 +147,8 @@ fn numbers_wrap() {
 }
 
 proptest! {
-    /// Whatever is offered when: in order, once, and no more than what came.
+    /// Whatever is offered and when, packets come out in order, once, and only if they were
+    /// offered.
     #[test]
     fn order_holds(
         steps in proptest::collection::vec((0u16..3, 0u32..60, 0u64..20, proptest::bool::ANY), 1..300),

@@ -2,10 +2,11 @@
 
 use crate::config::Turns;
 
-/// Where the round is.
+/// The state of a round.
 pub(super) struct Round {
     turns: Turns,
-    /// By rank. Spread: what a path is owed, in shares of a packet. Consecutive: packets left of its turn.
+    /// By rank. Spread: what a path is owed, in shares of a packet. Consecutive: packets left of
+    /// its turn.
     owed: Vec<f64>,
 }
 
@@ -14,8 +15,8 @@ impl Round {
         Self { turns, owed: vec![0.0; count] }
     }
 
-    /// Whose turn it is among those ranks, which come with their weights and cheapest first. The first one's weight is
-    /// at least one.
+    /// The rank whose turn it is. `shares` has ranks and their weights, cheapest first. The first
+    /// weight is at least one.
     #[inline]
     pub(super) fn next(&mut self, shares: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
         match self.turns {
@@ -24,8 +25,9 @@ impl Round {
         }
     }
 
-    /// Each packet owes every costlier path its share, and goes to the one that is owed most of those owed a whole one. The
-    /// rest is the first path's.
+    /// Each packet adds a costlier path's share to what the path is owed. Of the paths that are
+    /// owed a whole packet, the one that is owed most gets it. If there is none, the first path
+    /// gets it.
     #[inline]
     fn spread(&mut self, mut shares: impl Iterator<Item = (usize, f64)> + Clone) -> Option<usize> {
         let whole: f64 = shares.clone().map(|(_, share)| share).sum();
@@ -39,7 +41,8 @@ impl Round {
             }
         }
         if due != first {
-            // Together they are never owed more than a packet each, unless weights have fallen: that is forgiven.
+            // Together these paths are owed at most a packet each, unless weights have fallen: what
+            // exceeds that is dropped.
             self.owed[due] = (most - whole).min(whole * costlier);
         }
         Some(due)

@@ -30,7 +30,8 @@ fn views(count: usize) -> Vec<View> {
     (0..count).map(view).collect()
 }
 
-/// Paths with these first and greatest weights; the cheapest one is the last, its first weight w_fixed.
+/// Paths with these first and greatest weights; the cheapest one is the last, its first weight
+/// w_fixed.
 fn scheduler(own: WrrConfig, fixed: u32, others: &[(u32, u32)]) -> WeightedRoundRobin {
     let mut paths: Vec<PathConfig> = Vec::new();
     for (place, &(weight, most)) in others.iter().enumerate() {
@@ -51,7 +52,7 @@ fn weights(scheduler: &WeightedRoundRobin) -> Vec<f64> {
     scheduler.ranks.0.iter().map(|rank| rank.weight).collect()
 }
 
-/// The paper's §3 for two paths and nothing else: what the generalisation has to agree with.
+/// The paper's §3 for two paths and nothing else: the generalisation must agree with it.
 struct Papers {
     own: WrrConfig,
     fixed: f64,
@@ -143,7 +144,8 @@ fn bounds() -> impl Strategy<Value = (u32, u32)> {
     (0u32..100, 0u32..100).prop_map(|(one, other)| (one.min(other), one.max(other)))
 }
 
-/// Paths with capacities in packets per report, cheapest first, a constant load, and a report at once.
+/// Paths with capacities in packets per report, cheapest first, a constant load, and reports
+/// without delay.
 struct Fluid {
     scheduler: WeightedRoundRobin,
     capacities: Vec<u32>,
@@ -158,7 +160,8 @@ impl Fluid {
         Self { scheduler, capacities: capacities.to_vec(), paths, now: 0, lost: 0 }
     }
 
-    /// What each path carries of that many packets in one T_report, and loses.
+    /// Sends that many packets in one T_report, and reports what is lost. Returns the weights,
+    /// cheapest path first.
     fn step(&mut self, offered: u32) -> Vec<f64> {
         self.now += REPORT;
         let mut usable = PathSet::EMPTY;
@@ -198,7 +201,8 @@ fn three_paths_fill_in_the_order_of_their_costs_and_hand_back_in_reverse() {
     let offered: u32 = (200..=500).sum();
     assert!(f64::from(fluid.lost) < 0.02 * f64::from(offered), "{} of {offered}", fluid.lost);
 
-    // It falls to what the first carries alone: nothing is lost any more, and after T_dwd the costliest goes first.
+    // The load falls to what the first path carries alone. Nothing is lost, and after T_dwd the
+    // weight of the costliest path falls first.
     (0..5).for_each(|_| drop(fluid.step(200)));
     let falling: Vec<Vec<f64>> = (0..150).map(|_| fluid.step(200)).collect();
     let second = falling[0][1];
@@ -212,14 +216,15 @@ fn three_paths_fill_in_the_order_of_their_costs_and_hand_back_in_reverse() {
 
 #[test]
 fn what_one_path_was_given_too_much_goes_back_to_a_cheaper_one_with_room() {
-    // The burst of losses gives the small second path its whole 50; the first then has room, the second none.
+    // The burst of losses gives the small second path its whole 50; the first then has room, the
+    // second none.
     let mut fluid = Fluid::new(scheduler(lively(), 50, &[(0, 50), (0, 50)]), &[320, 50, 300]);
     let at_once = fluid.step(450);
     assert_eq!(at_once, [50.0, 50.0, 0.0]);
     (0..200).for_each(|_| drop(fluid.step(450)));
     fluid.lost = 0;
     let settled: Vec<Vec<f64>> = (0..100).map(|_| fluid.step(450)).collect();
-    // 320, 50 and 80 are 50, 8 and 12.
+    // 320, 50 and 80 packets are weights of 50, 8 and 12.5.
     let mean = |rank: usize| settled.iter().map(|weights| weights[rank]).sum::<f64>() / 100.0;
     assert!((mean(1) - 8.0).abs() < 1.5, "{}", mean(1));
     assert!((mean(2) - 12.5).abs() < 3.0, "{}", mean(2));
@@ -231,7 +236,7 @@ fn a_path_at_its_greatest_weight_is_passed_over() {
     let mut fluid = Fluid::new(scheduler(lively(), 50, &[(0, 50), (0, 10)]), &[250, 250, 250]);
     let run: Vec<Vec<f64>> = (0..100).map(|_| fluid.step(400)).collect();
     assert!(run.iter().all(|weights| weights[1] <= 10.0));
-    // 400 are 250 (50), 50 (10) and 100 (20).
+    // 400 packets are 250 (weight 50), 50 (10) and 100 (20).
     assert!((run[99][2] - 20.0).abs() < 2.0, "{:?}", run[99]);
 }
 
@@ -241,7 +246,7 @@ fn while_the_cheapest_is_down_the_next_stands_in_for_it() {
     fluid.step(200);
     fluid.paths[2].is_up = false;
     assert_eq!(fluid.step(90)[1..], [0.0, 0.0], "the second carries it all, whatever its weight");
-    // 100 and 50 are 50 and 25.
+    // 100 and 50 packets are weights of 50 and 25.
     let overflow: Vec<f64> = (0..100).map(|_| fluid.step(150)[2]).collect();
     assert!((overflow[99] - 25.0).abs() < 2.0, "{}", overflow[99]);
     fluid.paths[1].is_up = false;
@@ -345,7 +350,7 @@ proptest! {
         for _ in 0..10 * whole {
             sent[scheduler.pick(&ask, &paths).paths.first().expect("a path").index()] += 1;
         }
-        // Spread, several may be owed at once and wait for each other.
+        // With spread turns, several paths may be owed a packet at once.
         let slack = if turns == Turns::Spread { paths.len() as i64 - 1 } else { 0 };
         for (sent, weight) in sent.iter().zip(others.iter().map(|&(weight, _)| weight).chain([fixed])) {
             prop_assert!((sent - 10 * i64::from(weight)).abs() <= slack, "{sent} of weight {weight}");

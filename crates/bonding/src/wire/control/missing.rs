@@ -1,4 +1,4 @@
-//! What is asked for again.
+//! Requests for packets that a path lost.
 
 use crate::id::{PathId, PathSeq};
 use crate::wire::MAX_RANGES;
@@ -29,12 +29,12 @@ impl Missing {
     /// The most ranges of one request.
     pub const MOST: usize = MAX_RANGES;
 
-    /// None yet.
+    /// A request with no range yet.
     pub const fn new(path: PathId) -> Self {
         Self { path, count: 0, ranges: [MissingRange { from: PathSeq::new(0), packets: 0 }; Self::MOST] }
     }
 
-    /// One more range; false if there is no room.
+    /// Adds a range; `false`: there is no room.
     pub fn push(&mut self, range: MissingRange) -> bool {
         let Some(slot) = self.ranges.get_mut(usize::from(self.count)) else { return false };
         *slot = range;

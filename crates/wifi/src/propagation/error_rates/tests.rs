@@ -53,8 +53,8 @@ fn curves_are_what_they_are_made_of() {
     }
 }
 
-/// Simon and Alouini, "Digital Communication over Fading Channels": DBPSK under Nakagami fading has the mean error rate
-/// ½ (m / (m + γ))^m, Rayleigh is m = 1.
+/// Simon and Alouini, "Digital Communication over Fading Channels": DBPSK under Nakagami fading has
+/// the mean error rate ½ (m / (m + γ))^m, Rayleigh is m = 1.
 #[test]
 fn dbpsk_under_fading_fails_as_often_as_its_closed_form_says() {
     const DRAWS: u32 = 200_000;

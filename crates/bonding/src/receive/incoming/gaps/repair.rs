@@ -1,4 +1,4 @@
-//! What is missing is asked for, and comes again.
+//! Requests for missing packets, and their repairs.
 
 use super::{Gap, Gaps};
 use crate::id::{GlobalSeq, PathSeq};
@@ -9,24 +9,25 @@ use ropewalk_units::{Duration, Instant};
 #[derive(Clone, Copy, Debug)]
 pub(in crate::receive::incoming) struct Terms {
     pub(in crate::receive::incoming) now: Instant,
-    /// It may only be late until so many packets have come since, the one that showed it included, or this time is over (RFC 8985 §6.2) …
+    /// A missing packet may only be late until this many packets have come since, the one that
+    /// showed it included, or `reordering_time` is over (RFC 8985 §6.2).
     pub(in crate::receive::incoming) reordering: u32,
     pub(in crate::receive::incoming) reordering_time: Duration,
-    /// … and this is over, too, by which the path is known to reorder.
+    /// It may also only be late until this time is over: by so much the path is known to reorder.
     pub(in crate::receive::incoming) window: Duration,
-    /// How long what is asked for takes to come.
+    /// The time from a request until its repair comes.
     pub(in crate::receive::incoming) repair_time: Duration,
-    /// Nobody waits for it longer.
+    /// The longest time that anything waits for it.
     pub(in crate::receive::incoming) patience: Duration,
 }
 
 impl Gap {
-    /// Does anybody still wait for it?
+    /// Is it still waited for?
     pub(super) fn is_awaited(&self, now: Instant, patience: Duration) -> bool {
         now.saturating_since(self.at) < patience
     }
 
-    /// When it is to be asked for, if it has been before.
+    /// When it is to be asked for again; `None`: it was not asked for yet.
     fn again_at(&self, repair_time: Duration) -> Option<Instant> {
         self.asked_at.map(|at| at.saturating_add(repair_time))
     }
@@ -45,7 +46,7 @@ impl Gap {
 }
 
 impl Gaps {
-    /// What was missing has come, sent again: the path has lost it.
+    /// A repair has come. The path had lost the packet, which counts once.
     pub(in crate::receive::incoming) fn repair(&mut self, now: Instant, seq: PathSeq, global: GlobalSeq) {
         let found = self.fill(now, seq, global);
         self.lost += u64::from(found.is_some_and(|found| !found.is_lost));
@@ -57,8 +58,9 @@ impl Gaps {
         self.asked < self.all.len() || now >= self.ask_again_at
     }
 
-    /// Puts what is to be asked for into `missing`: what does not come any more of itself, if it has not been asked for lately, until
-    /// nobody waits for it. Those asked for before are looked at only when one of them is due.
+    /// Puts the gaps that are to be asked for into `missing`. These are not merely late, were not
+    /// asked for recently, and are still waited for. Gaps that were asked for before are looked at
+    /// only when one of them is due.
     pub(in crate::receive::incoming) fn ask(&mut self, terms: &Terms, missing: &mut Missing) {
         let asks_again = terms.now >= self.ask_again_at;
         if asks_again {

@@ -80,7 +80,7 @@ fn terms(millis: u64) -> Terms {
     Terms { now: at(millis), reordering_time: Duration::MAX, reordering: 3, window, repair_time, patience }
 }
 
-/// What is asked for then.
+/// What is asked for at this time: the first number and the count of each range.
 fn ask(gaps: &mut Gaps, millis: u64) -> Vec<(u32, u32)> {
     let mut missing = Missing::new(PathId(0));
     if gaps.may_be_asked_for(at(millis)) {
