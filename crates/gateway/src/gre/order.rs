@@ -2,7 +2,7 @@
 
 use ropewalk_units::{Duration, Instant};
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// An end that was silent for this long may have begun anew: its next packet counts as the first.
 /// RFC 2890 leaves this open.
@@ -18,6 +18,8 @@ pub(super) struct Order {
     next: Option<u64>,
     heard_at: Instant,
     held: BTreeMap<u64, (Instant, Vec<u8>)>,
+    /// When each of them came, and its number.
+    waiting: BTreeSet<(Instant, u64)>,
     ready: VecDeque<Vec<u8>>,
     pub(super) late: u64,
     pub(super) given_up: u64,
@@ -31,6 +33,7 @@ impl Order {
             next: None,
             heard_at: Instant::ZERO,
             held: BTreeMap::new(),
+            waiting: BTreeSet::new(),
             ready: VecDeque::new(),
             late: 0,
             given_up: 0,
@@ -52,7 +55,10 @@ impl Order {
             return;
         };
         match self.held.entry(number) {
-            Entry::Vacant(place) => drop(place.insert((now, packet.to_vec()))),
+            Entry::Vacant(place) => {
+                place.insert((now, packet.to_vec()));
+                self.waiting.insert((now, number));
+            }
             Entry::Occupied(_) => self.late += 1,
         }
         self.release();
@@ -64,8 +70,9 @@ impl Order {
     /// Releases the packets that have no gap before them.
     fn release(&mut self) {
         while let Some(next) = self.next
-            && let Some((_, packet)) = self.held.remove(&next)
+            && let Some((at, packet)) = self.held.remove(&next)
         {
+            self.waiting.remove(&(at, next));
             self.ready.push_back(packet);
             self.next = Some(next + 1);
         }
@@ -86,10 +93,10 @@ impl Order {
         }
     }
 
-    /// When the packet with the lowest number has waited for the whole timer.
+    /// When the packet that has waited longest has waited for the whole timer. RFC 2890 §2.2: none
+    /// waits longer, whatever its number.
     pub(super) fn deadline(&self) -> Instant {
-        let at = self.held.first_key_value().map(|(_, (at, _))| *at + self.timer);
-        at.unwrap_or(Instant::MAX)
+        self.waiting.first().map_or(Instant::MAX, |(at, _)| *at + self.timer)
     }
 
     pub(super) fn handle_timeout(&mut self, now: Instant) {
@@ -145,6 +152,19 @@ mod tests {
         assert_eq!((out(&mut order), order.given_up), (vec![4, 5, 6, 7, 8], 2));
         order.handle(at(53), 3, &[3]);
         assert_eq!((out(&mut order), order.late), (vec![], 1));
+    }
+
+    /// RFC 2890 §2.2
+    #[test]
+    fn no_packet_waits_longer_than_the_timer_whatever_comes_before_it() {
+        let mut order = order();
+        for (millis, number) in [(0, 0), (1, 5), (41, 3), (45, 7)] {
+            order.handle(at(millis), u32::from(number), &[number]);
+        }
+        assert_eq!(order.deadline(), at(51));
+        order.handle_timeout(at(51));
+        assert_eq!((out(&mut order), order.given_up), (vec![0, 3, 5], 3), "1, 2 and 4 are missing");
+        assert_eq!(order.deadline(), at(95), "number 7 has time left");
     }
 
     #[test]
