@@ -92,7 +92,7 @@ pub(crate) fn read(file: impl Read + Send, mut take: impl FnMut(Frame<'_>)) -> R
     loop {
         match reader.next() {
             Ok((octets, block)) => {
-                if let Some(frame) = interfaces.frame(&block)? {
+                if let Some(frame) = interfaces.frame(&block, packets)? {
                     packets += 1;
                     take(frame);
                 }
@@ -132,23 +132,32 @@ struct Interfaces(Vec<Interface>);
 
 impl Interfaces {
     /// The packet of a block, if it is one; else what the block says of interfaces is kept.
-    fn frame<'a>(&mut self, block: &'a PcapBlockOwned<'a>) -> Result<Option<Frame<'a>>, CaptureError> {
+    /// `packets` stood before it.
+    fn frame<'a>(
+        &mut self,
+        block: &'a PcapBlockOwned<'a>,
+        packets: u64,
+    ) -> Result<Option<Frame<'a>>, CaptureError> {
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
                 self.0 = vec![of_header(header)];
                 Ok(None)
             }
             PcapBlockOwned::Legacy(packet) => {
-                let interface = self.interface(0)?;
+                let interface = self.interface(0, packets)?;
                 let parts = u64::from(packet.ts_usec);
                 let ticks = u64::from(packet.ts_sec) * interface.resolution + parts;
                 frame(interface, ticks, packet.data).map(Some)
             }
-            PcapBlockOwned::NG(block) => self.frame_of_section(block),
+            PcapBlockOwned::NG(block) => self.frame_of_section(block, packets),
         }
     }
 
-    fn frame_of_section<'a>(&mut self, block: &'a Block<'a>) -> Result<Option<Frame<'a>>, CaptureError> {
+    fn frame_of_section<'a>(
+        &mut self,
+        block: &'a Block<'a>,
+        packets: u64,
+    ) -> Result<Option<Frame<'a>>, CaptureError> {
         match block {
             Block::SectionHeader(_) => {
                 self.0.clear();
@@ -163,7 +172,7 @@ impl Interfaces {
                 Ok(None)
             }
             Block::EnhancedPacket(packet) => {
-                let interface = self.interface(packet.if_id as usize)?;
+                let interface = self.interface(packet.if_id as usize, packets)?;
                 let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
                 frame(interface, ticks, packet.packet_data()).map(Some)
             }
@@ -172,9 +181,9 @@ impl Interfaces {
         }
     }
 
-    fn interface(&self, number: usize) -> Result<Interface, CaptureError> {
+    fn interface(&self, number: usize, packets: u64) -> Result<Interface, CaptureError> {
         self.0.get(number).copied().ok_or_else(|| CaptureError::Malformed {
-            packets: 0,
+            packets,
             reason: format!("a packet of interface {number}, of which nothing was said"),
         })
     }

@@ -42,6 +42,8 @@ struct Stream {
 #[derive(Debug)]
 pub(crate) struct ConnectionState {
     pub(crate) kind: Kind,
+    /// A mapping has passed, so both ends speak Multipath TCP.
+    is_mapped: bool,
     keys: [Option<Key>; 2],
     start: Instant,
     end: Instant,
@@ -68,6 +70,7 @@ impl ConnectionState {
     pub(crate) fn new(kind: Kind, now: Instant) -> Self {
         Self {
             kind,
+            is_mapped: false,
             keys: [None; 2],
             start: now,
             end: now,
@@ -224,8 +227,23 @@ impl ConnectionState {
         }
         let Some(dss) = segment.options.mptcp.dss else { return };
         let Some(mapping) = dss.mapping() else { return };
+        if mapping.len > 0 {
+            // Nobody maps data before the peer has answered. The capture may lack its answer.
+            self.is_mapped = true;
+            if self.kind == Kind::FellBack {
+                self.kind = Kind::Mptcp;
+            }
+        }
+        let place = match mapping.ssn.get() {
+            0 => half.place(segment.seq),
+            ssn => mapped_place(half, segment.seq, ssn),
+        };
+        // Without the key, data count from their first mapping. On the first subflow they count from
+        // its first octet, as they did before the mapping came.
+        let before = place.filter(|_| subflow == 0 && self.kind != Kind::LooseSubflow).unwrap_or(0);
         let stream = &mut self.streams[index(direction)];
-        let data = mapping.dsn.since(*stream.first_dsn.get_or_insert(mapping.dsn));
+        let first = *stream.first_dsn.get_or_insert(mapping.dsn + before.wrapping_neg());
+        let data = mapping.dsn.since(first);
         if dss.data_fin() && data <= FARTHEST && mapping.len > 0 {
             stream.fin = Some(data + u64::from(mapping.len) - 1);
             self.event(now, subflow, direction, EventKind::DataFin);
@@ -234,10 +252,6 @@ impl ConnectionState {
         if data > FARTHEST || mapping.ssn.get() == 0 && mapping.len != 0 {
             return;
         }
-        let place = match mapping.ssn.get() {
-            0 => half.place(segment.seq),
-            ssn => mapped_place(half, segment.seq, ssn),
-        };
         let Some(place) = place else { return };
         if mapping.len == 0 {
             half.mappings.add(place, data, INFINITE);
@@ -326,7 +340,7 @@ impl ConnectionState {
 
     pub(crate) fn report(mut self, last: Instant, settings: &Settings) -> report::Connection {
         let token = self.token(Direction::Up);
-        if self.kind == Kind::Mptcp && self.keys.iter().any(Option::is_none) {
+        if self.kind == Kind::Mptcp && !self.is_mapped && self.keys.iter().any(Option::is_none) {
             self.kind = Kind::FellBack;
         }
         let (client, server) = self.subflows.first().map_or_else(

@@ -1,7 +1,8 @@
-//! Captures with octets changed at random, cut, or made up: a report or an error, never a panic.
+//! Captures with octets changed at random, cut, or made up: a report or an error, never a panic. What
+//! is left of a capture that lacks packets is told.
 
 use proptest::prelude::*;
-use ropewalk_analyse::{Settings, analyse};
+use ropewalk_analyse::{CaptureError, Kind, Settings, analyse};
 use ropewalk_units::{Dsn, Instant, Seq, Ssn};
 use ropewalk_wire::pcapng::Writer;
 use ropewalk_wire::{
@@ -75,6 +76,68 @@ fn capture(segments: &[(bool, u16, Segment)]) -> Vec<u8> {
         writer.packet(interface, Instant::from_nanos(number * 1_000_000), &packet, "").unwrap();
     }
     writer.finish().unwrap()
+}
+
+/// A segment of the client.
+fn sent(seq: u32, len: u32, flags: Flags, options: Options) -> (bool, u16, Segment) {
+    let payload = Payload { offset: 0, len };
+    (true, 0, Segment { seq: Seq::new(seq), flags, payload, options, ..Segment::default() })
+}
+
+/// A SYN that asks for Multipath TCP.
+fn asking() -> (bool, u16, Segment) {
+    let mut options = Options::default();
+    options.mptcp.push(MptcpOption::Capable {
+        checksum_required: false,
+        no_more_subflows: false,
+        sender_key: None,
+        receiver_key: None,
+        data: None,
+    });
+    sent(999, 0, Flags::SYN, options)
+}
+
+#[test]
+fn a_mapping_shows_what_is_spoken_if_the_answer_is_not_in_the_capture() {
+    let mapped = |ssn: u32, dsn: u64| {
+        let mapping = Mapping { dsn: Dsn::new(dsn), ssn: Ssn::new(ssn), len: 100, checksum: None };
+        let mut options = Options::default();
+        options.mptcp.dss = Some(Dss::new(None, Some(mapping)));
+        options
+    };
+    let plain = sent(1000, 100, Flags::ACK, Options::default());
+    let second = sent(1100, 100, Flags::ACK, mapped(101, 7100));
+    for (segments, kind) in [
+        (vec![asking(), plain.clone()], Kind::FellBack),
+        (vec![asking(), sent(1000, 100, Flags::ACK, mapped(1, 7000)), second.clone()], Kind::Mptcp),
+        // The segment with the first mapping is not in the capture, but one that it maps too.
+        (vec![asking(), plain, second], Kind::Mptcp),
+    ] {
+        let report = analyse(&capture(&segments)[..], &Settings::default()).unwrap();
+        let [connection] = &report.connections[..] else { panic!("one connection: {report:?}") };
+        assert_eq!(connection.kind, kind);
+        let octets = 100 * (segments.len() as u64 - 1);
+        assert_eq!(connection.streams[0].octets, octets, "{connection:?}");
+        assert_eq!(connection.subflows[0].flows[0].fresh_octets, octets, "{connection:?}");
+    }
+}
+
+#[test]
+fn a_packet_of_an_unknown_interface_is_told_with_its_place() {
+    let mut file = capture(&[asking(), asking(), asking()]);
+    // The third Enhanced Packet Block, of type 6, names another interface.
+    let (mut at, mut packets) = (0, 0);
+    loop {
+        let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+        packets += u32::from(word(at) == 6);
+        if packets == 3 {
+            break;
+        }
+        at += word(at + 4) as usize;
+    }
+    file[at + 8] = 7;
+    let error = analyse(&file[..], &Settings::default()).unwrap_err();
+    assert!(matches!(&error, CaptureError::Malformed { packets: 2, .. }), "{error}");
 }
 
 proptest! {
