@@ -130,6 +130,23 @@ impl Tally {
             self.last = Some(error);
         }
     }
+
+    /// Judges a call of `sendmmsg` for the datagrams that are `left`. Returns how many of them it
+    /// has dealt with.
+    fn judge(&mut self, sent: nix::Result<usize>, left: usize) -> usize {
+        match sent {
+            Ok(0) => {
+                // A kernel that takes none and names no error takes the others no better.
+                self.unsent.refused += left as u64;
+                left
+            }
+            Ok(count) => count,
+            Err(errno) => {
+                self.note(errno.into());
+                1
+            }
+        }
+    }
 }
 
 /// Sends each datagram by itself, many in one system call. A call stops at a datagram that fails,
@@ -150,14 +167,7 @@ fn send_many(carrier: &Carrier<'_>, parts: &[Part], octets: &[u8], tally: &mut T
         let fd = carrier.socket.as_raw_fd();
         let sent =
             sendmmsg(fd, &mut headers, &slices[done..], &addresses[done..], [], MsgFlags::MSG_DONTWAIT);
-        match sent.map(Iterator::count) {
-            Ok(count) if count > 0 => done += count,
-            Ok(_) => break,
-            Err(errno) => {
-                tally.note(errno.into());
-                done += 1;
-            }
-        }
+        done += tally.judge(sent.map(Iterator::count), left);
     }
 }
 
@@ -223,6 +233,16 @@ mod tests {
                 assert_eq!(heard(receiver), expected[&place], "segmented: {is_segmented}");
             }
         }
+    }
+
+    #[test]
+    fn what_no_call_takes_is_counted() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.judge(Ok(2), 7), 2);
+        assert_eq!(tally.judge(Err(nix::Error::EMSGSIZE), 5), 1);
+        assert_eq!(tally.judge(Err(nix::Error::ENETUNREACH), 4), 1);
+        assert_eq!(tally.judge(Ok(0), 3), 3);
+        assert_eq!(tally.unsent, Unsent { refused: 4, too_long: 1 });
     }
 
     #[test]
