@@ -17,6 +17,7 @@ use crate::bond::{HubConfig, Inside, Member, Path as SitePath, SiteConfig, Way};
 use crate::key::SecretKey;
 use crate::packet::FlowHasher;
 use crate::session::message::OVERHEAD;
+use crate::session::offer::{NAME, name_is_good};
 use class::ClassName;
 use defaults::{INTERFACE, interface_is_good};
 use endpoint::Directory;
@@ -251,6 +252,28 @@ fn mtu(place: &Place<'_>, file: &File, inner: u16) -> Result<u16, Mistake> {
     }
 }
 
+/// The longest inner packet that fits through every path of a site.
+fn fits(place: &Place<'_>, paths: &[Spanned<PathTable>], lines: &[Line]) -> Result<u16, Mistake> {
+    let mut least = u16::MAX;
+    for (path, line) in paths.iter().zip(lines) {
+        let inner = inner(line.mtu, overhead([line.remote]));
+        if inner < LEAST_MTU {
+            return Err(place.at(path.span(), format!("`mtu` that leaves {LEAST_MTU} octets, not {inner}")));
+        }
+        least = least.min(inner);
+    }
+    Ok(least)
+}
+
+/// Checks names of paths. A hub does not understand an offer with another kind of name.
+fn check_names<'a>(
+    place: &Place<'_>,
+    names: impl IntoIterator<Item = &'a Spanned<String>>,
+) -> Result<(), Mistake> {
+    let bad = names.into_iter().find(|name| !name_is_good(name.get_ref()));
+    bad.map_or(Ok(()), |name| Err(place.at(name.span(), NAME)))
+}
+
 fn site(
     place: &Place<'_>,
     file: &File,
@@ -265,13 +288,12 @@ fn site(
     if file.paths.is_empty() {
         return Err(place.missing("paths", "one table [[paths]] at least"));
     }
+    check_names(place, file.paths.iter().map(|path| &path.get_ref().name))?;
     let lines = lines(place, file, hub, directory)?;
     bond.overhead = overhead(lines.iter().map(|line| line.remote));
     check(place, file, &bond)?;
-    let fits =
-        file.paths.iter().zip(&lines).map(|(path, line)| inner(path.get_ref().mtu, overhead([line.remote])));
-    let inside =
-        Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits.min().unwrap_or(LEAST_MTU))? };
+    let fits = fits(place, &file.paths, &lines)?;
+    let inside = Inside { classes: classes(file), hasher, mtu: mtu(place, file, fits)? };
     let paths = lines
         .iter()
         .enumerate()
@@ -395,6 +417,7 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
 /// Checks what can be judged of a site before it asks for a session. Only then does the hub learn
 /// of its paths and their costs.
 fn check_site(place: &Place<'_>, file: &File, site: &SiteTable, bond: &Bond) -> Result<(), Mistake> {
+    check_names(place, site.paths.iter().map(|path| &path.get_ref().name))?;
     let mut names = BTreeSet::new();
     if let Some(twice) = site.paths.iter().find(|path| !names.insert(path.get_ref().name.get_ref())) {
         return Err(place.at(twice.get_ref().name.span(), "a name that no other path of this site has"));
@@ -463,7 +486,7 @@ pub fn has_aes() -> bool {
     return false;
 }
 
-const _: () = assert!(MAX_PATHS == 8, "the nonce has eight bits for the path");
+const _: () = assert!(MAX_PATHS == 8, "docs/gateway-protocol.md says that an offer has 1 to 8 paths");
 
 #[cfg(test)]
 mod tests;

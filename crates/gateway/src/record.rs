@@ -142,8 +142,21 @@ impl Recorder {
         }
         self.now = now;
         if let Err(error) = self.write(kind, now, parts) {
-            tracing::warn!(reason = %error, "the record ends here");
-            self.failed = Some(error);
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, error: io::Error) {
+        tracing::warn!(reason = %error, "the record ends here");
+        self.failed = Some(error);
+    }
+
+    /// Writes what waits in the buffer.
+    fn flush(&mut self) {
+        if self.failed.is_none()
+            && let Err(error) = self.out.flush()
+        {
+            self.fail(error);
         }
     }
 
@@ -176,8 +189,8 @@ impl Recorder {
     }
 
     /// Notes the end of the process.
-    pub(crate) fn end(&mut self) {
-        self.note(Kind::End, self.now, &[]);
+    pub(crate) fn end(&mut self, now: Instant) {
+        self.note(Kind::End, now, &[]);
     }
 
     /// Notes a datagram that was made. `None`: there are no more.
@@ -206,6 +219,14 @@ impl Recorder {
     }
 }
 
+/// The farewell comes behind the entry of the end, so the last octets are written here. The buffer
+/// by itself would not tell an error.
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
 /// A source of random octets that notes what it gives in the record.
 pub fn noted(recorder: Shared, mut entropy: Entropy) -> Entropy {
     Box::new(move |octets| {
@@ -214,4 +235,33 @@ pub fn noted(recorder: Shared, mut entropy: Entropy) -> Entropy {
         let now = recorder.now;
         recorder.note(Kind::Drawn, now, &[octets]);
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn an_error_of_the_last_octets_is_told() {
+        for (device, is_told) in [("/dev/null", false), ("/dev/full", true)] {
+            let log = tempfile::NamedTempFile::new().expect("a file");
+            let writer = Arc::new(log.reopen().expect("it is there"));
+            let logs = tracing_subscriber::fmt().with_writer(writer).finish();
+            tracing::subscriber::with_default(logs, || {
+                let out = OpenOptions::new().write(true).open(device).expect("a device");
+                let mut recorder = Recorder {
+                    out: BufWriter::new(out),
+                    failed: None,
+                    sent: Tally::default(),
+                    delivered: Tally::default(),
+                    now: Instant::ZERO,
+                };
+                recorder.end(Instant::ZERO);
+                assert!(recorder.failed.is_none(), "it waits in the buffer");
+            });
+            let said = std::fs::read_to_string(log.path()).expect("it is there");
+            assert_eq!(said.contains("the record ends here"), is_told, "{device}: {said}");
+        }
+    }
 }

@@ -135,8 +135,8 @@ impl Core {
     }
 
     /// The process ends: the other ends are told.
-    pub fn end(&mut self) {
-        both!(self, core => core.end());
+    pub fn end(&mut self, now: Instant) {
+        both!(self, core => core.end(now));
     }
 
     /// The next notice, with the name of the other end that it concerns.

@@ -308,7 +308,7 @@ impl Hub {
         if let Ok(mut tunnel) = Tunnel::new(bond, [MOST; MAX_PATHS], transport, now) {
             tunnel.resume(&self.places[site].spent);
             self.places[site].tunnel = Some((generation, tunnel));
-            self.notices.push_back((Some(site), Notice::Begun { is_fresh: true }));
+            self.notices.push_back((Some(site), Notice::Begun));
         }
     }
 
@@ -321,7 +321,7 @@ impl Hub {
             let was_alive = now.saturating_since(tunnel.heard_at) < ALIVE;
             self.notices.push_back((Some(site), Notice::TakenOver { was_alive }));
             if was_alive {
-                self.out.extend(tunnel.end(Ending::Displaced));
+                self.out.extend(tunnel.end(now, Ending::Displaced));
             }
         }
         self.end_tunnel(now, site);
@@ -472,10 +472,10 @@ impl Hub {
     }
 
     /// The process ends: the sites are told.
-    pub fn end(&mut self) {
+    pub fn end(&mut self, now: Instant) {
         for place in &mut self.places {
             if let Some((_, tunnel)) = &mut place.tunnel {
-                self.out.extend(tunnel.end(Ending::Over));
+                self.out.extend(tunnel.end(now, Ending::Over));
             }
         }
     }

@@ -11,11 +11,8 @@ pub type Subject = Option<usize>;
 /// Something that happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// A session has begun, with a new bond or going on with the one before.
-    Begun {
-        /// The bond is new.
-        is_fresh: bool,
-    },
+    /// A session has begun, with a new bond.
+    Begun,
     /// New keys are in use.
     Rekeyed,
     /// The other end has said that it ends.
@@ -80,8 +77,7 @@ pub enum Level {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Begun { is_fresh: true } => f.write_str("a session has begun, with a new bond"),
-            Self::Begun { is_fresh: false } => f.write_str("a session has begun; the bond goes on"),
+            Self::Begun => f.write_str("a session has begun, with a new bond"),
             Self::Rekeyed => f.write_str("new keys are in use"),
             Self::Closed => f.write_str("the other end has ended the session"),
             Self::Expired => f.write_str("the session has ended: its keys are too old, and the site asked for no new ones"),

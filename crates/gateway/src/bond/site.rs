@@ -278,7 +278,7 @@ impl Site {
                 if let Some((_, tunnel)) = &mut self.tunnel {
                     tunnel.resume(&self.spent);
                 }
-                self.notices.push_back(Notice::Begun { is_fresh: true });
+                self.notices.push_back(Notice::Begun);
             }
         }
     }
@@ -397,10 +397,11 @@ impl Site {
     }
 
     /// The process ends: the hub is told.
-    pub fn end(&mut self) {
+    pub fn end(&mut self, now: Instant) {
         self.is_over = true;
         self.question = None;
-        self.farewell = self.tunnel.as_mut().map(|(_, tunnel)| tunnel.end(Ending::Over)).unwrap_or_default();
+        let tunnel = self.tunnel.as_mut();
+        self.farewell = tunnel.map(|(_, tunnel)| tunnel.end(now, Ending::Over)).unwrap_or_default();
     }
 
     /// The bond, if there is a session.

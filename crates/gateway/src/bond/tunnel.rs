@@ -389,8 +389,8 @@ impl Tunnel {
         }
     }
 
-    /// Says that the session ends, by every path.
-    pub(super) fn end(&mut self, ending: Ending) -> Vec<(Way, Vec<u8>)> {
+    /// Says that the session ends, by every path. Keys that are too old say nothing.
+    pub(super) fn end(&mut self, now: Instant, ending: Ending) -> Vec<(Way, Vec<u8>)> {
         let code = match ending {
             Ending::Over => 0,
             Ending::Displaced => 1,
@@ -400,10 +400,9 @@ impl Tunnel {
         let seal = |(path, way)| {
             let mut datagram = vec![0; TRANSPORT_HEADER];
             datagram.extend_from_slice(&[CLOSE, code]);
-            self.transport.seal(path, &mut datagram);
-            (way, datagram)
+            self.transport.seal(now, path, &mut datagram).then_some((way, datagram))
         };
-        ways.into_iter().map(seal).collect()
+        ways.into_iter().filter_map(seal).collect()
     }
 
     /// The next datagram, into `out`.
@@ -411,7 +410,7 @@ impl Tunnel {
         if !self.transport.is_alive(now) {
             return None;
         }
-        if let Some(way) = self.next_probe(out) {
+        if let Some(way) = self.next_probe(now, out) {
             return Some(way);
         }
         loop {
@@ -424,23 +423,22 @@ impl Tunnel {
             out.resize(TRANSPORT_HEADER, 0);
             let most = self.lengths.get(path.index()).map_or(BASE, |length| length.search.limit());
             write(&datagram, way.to, most, out);
-            self.transport.seal(path, out);
-            return Some(way);
+            return self.transport.seal(now, path, out).then_some(way);
         }
     }
 
     /// The next answer to a probe, or the next probe.
-    fn next_probe(&mut self, out: &mut Vec<u8>) -> Option<Way> {
+    fn next_probe(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
         if let Some((path, number)) = self.answers.pop_front() {
             let says = [PROBE_ANSWER, 0, (number >> 8) as u8, number as u8, 0, 0];
-            return self.seal_own(path, &says, PROBE_SAYS, out);
+            return self.seal_own(now, path, &says, PROBE_SAYS, out);
         }
         let (path, probe) = self.probes.pop_front()?;
         let to = self.ways[path.index()]?.to;
         let [n0, n1] = probe.number.to_be_bytes();
         let [l0, l1] = self.lengths[path.index()].search.limit().to_be_bytes();
         let len = usize::from(probe.len).saturating_sub(outer(to) + OVERHEAD);
-        self.seal_own(path, &[PROBE, 0, n0, n1, l0, l1], len, out)
+        self.seal_own(now, path, &[PROBE, 0, n0, n1, l0, l1], len, out)
     }
 
     /// Queues the probes that are due.
@@ -461,15 +459,21 @@ impl Tunnel {
     }
 
     /// Seals a message of the session, filled up with zeros.
-    fn seal_own(&mut self, path: PathId, says: &[u8], len: usize, out: &mut Vec<u8>) -> Option<Way> {
+    fn seal_own(
+        &mut self,
+        now: Instant,
+        path: PathId,
+        says: &[u8],
+        len: usize,
+        out: &mut Vec<u8>,
+    ) -> Option<Way> {
         let way = self.ways[path.index()]?;
         out.clear();
         out.resize(TRANSPORT_HEADER, 0);
         out.extend_from_slice(says);
         out.resize(TRANSPORT_HEADER + len.max(says.len()), 0);
         self.endpoint.note_octets(path, (out.len() + outer(way.to) + OVERHEAD - TRANSPORT_HEADER) as u32);
-        self.transport.seal(path, out);
-        Some(way)
+        self.transport.seal(now, path, out).then_some(way)
     }
 
     /// The next packet for the inside that came from the other end.

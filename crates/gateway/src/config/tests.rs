@@ -114,6 +114,22 @@ fn mistakes_tell_line_column_key_and_what_is_expected() {
             "site.toml:26:8: paths.cost: expected a rank that no other path has",
         ),
         (
+            SITE.replace("\"lte\"", &format!("\"{}\"", "ä".repeat(17))),
+            "site.toml:24:8: paths.name: expected a name of 1 to 32 octets without control characters",
+        ),
+        (
+            SITE.replace("\"lte\"", "\"l\\u0007te\""),
+            "site.toml:24:8: paths.name: expected a name of 1 to 32 octets without control characters",
+        ),
+        (
+            SITE.replace("mtu = 1492", "mtu = 1359"),
+            "site.toml:23:1: paths: expected `mtu` that leaves 1280 octets, not 1279",
+        ),
+        (
+            SITE.replace("mtu = 1492", "mtu = 0"),
+            "site.toml:23:1: paths: expected `mtu` that leaves 1280 octets, not 0",
+        ),
+        (
             SITE.replace("address = \"203.0.113.5:4500\"\n", ""),
             "site.toml:17:1: paths: expected `remote` here",
         ),
@@ -130,6 +146,14 @@ fn mistakes_tell_line_column_key_and_what_is_expected() {
         let got = mistake(&text);
         assert!(got.contains(expected), "{got}\nand not\n{expected}");
     }
+}
+
+#[test]
+fn the_longest_name_and_the_least_mtu_are_taken() {
+    let text = SITE.replace("\"lte\"", &format!("\"{}\"", "ä".repeat(16)));
+    let config =
+        parse(&text.replace("mtu = 1492", "mtu = 1360")).unwrap_or_else(|mistake| panic!("{mistake}"));
+    assert_eq!(config.tun.mtu, 1280);
 }
 
 #[test]
@@ -254,4 +278,6 @@ fn a_hub_has_keys_of_its_own_for_the_paths_of_a_site() {
         let got = mistake(&hub(&format!("[[sites.paths]]\nname = \"lte\"\n{path}")));
         assert!(got.starts_with("site.toml:1") && got.contains(expected), "{got}\nand not\n{expected}");
     }
+    let long = mistake(&hub(&format!("[[sites.paths]]\nname = \"{}\"\n", "x".repeat(33))));
+    assert!(long.starts_with("site.toml:14:8: sites.paths.name: expected a name of 1 to 32"), "{long}");
 }

@@ -54,9 +54,11 @@ impl Recorded {
     }
 
     pub(super) fn set_paths(&mut self, now: Instant, rows: &[PathRow]) -> Result<(), String> {
+        // A change that cannot be written into the record is not made.
+        let json = self.record.as_ref().map(|_| serde_json::to_string(rows)).transpose();
+        let json = json.map_err(|error| error.to_string())?;
         self.core.set_paths(now, rows).map_err(|error| error.to_string())?;
-        if let Some(record) = &self.record {
-            let json = serde_json::to_string(rows).map_err(|error| error.to_string())?;
+        if let (Some(record), Some(json)) = (&self.record, json) {
             record.borrow_mut().change(now, &json);
         }
         Ok(())
@@ -75,11 +77,11 @@ impl Recorded {
         self.core.spendings(now)
     }
 
-    pub(super) fn end(&mut self) {
+    pub(super) fn end(&mut self, now: Instant) {
         if let Some(record) = &self.record {
-            record.borrow_mut().end();
+            record.borrow_mut().end(now);
         }
-        self.core.end();
+        self.core.end(now);
     }
 
     pub(super) fn poll_timeout(&self, now: Instant) -> Instant {

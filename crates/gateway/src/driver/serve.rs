@@ -14,6 +14,7 @@ use super::watch::Watch;
 use crate::bond::{Core, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::record::{Recorder, Shared, noted};
+use crate::session::offer::{NAME, name_is_good};
 use nix::sys::signalfd::SignalFd;
 use ropewalk_units::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
@@ -232,7 +233,7 @@ impl Loop {
             self.flush();
             let ready = self.wait()?;
             if ready.signals && self.signals.read_signal()?.is_some() {
-                self.core.end();
+                self.core.end(now());
                 self.flush();
                 self.note_spent(now());
                 return Ok(());
@@ -411,6 +412,9 @@ impl Loop {
         let mut added = None;
         match change {
             PathChange::Add { name, interface, address, remote, keys } => {
+                if !name_is_good(&name) {
+                    return Err(format!("the path's name: expected {NAME}"));
+                }
                 let remote = remote.or_else(|| self.lines.first().map(|line| line.remote));
                 let remote = remote.ok_or("the hub's address is not known")?;
                 let any: IpAddr = if remote.is_ipv4() {

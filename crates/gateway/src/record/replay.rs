@@ -169,7 +169,7 @@ impl Player {
                 let (paths, ago_ns) = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
                 self.core.resume_spendings(now, &PastSpendings { paths, ago: Duration::from_nanos(ago_ns) });
             }
-            Kind::End => self.core.end(),
+            Kind::End => self.core.end(now),
         }
         Ok(())
     }

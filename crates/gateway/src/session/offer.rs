@@ -14,6 +14,13 @@ const IS_FRESH: u8 = 2;
 const LEAST: usize = 96;
 /// The longest name of a path, in octets.
 const LONGEST_NAME: usize = 32;
+/// What a name of a path has to be.
+pub const NAME: &str = "a name of 1 to 32 octets without control characters";
+
+/// May a path have this name? No end reads an offer with another one.
+pub fn name_is_good(name: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&name.len()) && !name.contains(char::is_control)
+}
 
 /// Identifies a bond. A new process begins a new bond, and so does a change of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,8 +100,7 @@ impl Reader<'_> {
         let (text, rest) = self.0.split_at_checked(len).ok_or(Unreadable::Malformed)?;
         self.0 = rest;
         let text = std::str::from_utf8(text).map_err(|_| Unreadable::Malformed)?;
-        let is_good = (1..=LONGEST_NAME).contains(&len) && !text.contains(char::is_control);
-        if is_good { Ok(text.to_owned()) } else { Err(Unreadable::Malformed) }
+        if name_is_good(text) { Ok(text.to_owned()) } else { Err(Unreadable::Malformed) }
     }
 }
 

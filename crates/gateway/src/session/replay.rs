@@ -24,6 +24,11 @@ const fn place(counter: u64) -> (usize, u64) {
 }
 
 impl ReplayWindow {
+    /// One above the highest counter that came; 0: none did.
+    pub const fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Has this counter not come yet? One that is older than the window counts as come.
     pub fn is_new(&self, counter: u64) -> bool {
         if counter >= self.next {

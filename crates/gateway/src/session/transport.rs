@@ -1,6 +1,6 @@
 //! A session's keys in use: every datagram is sealed, with a counter for each path.
 
-use super::message::{self, OVERHEAD, TAG, TRANSPORT_HEADER};
+use super::message::{self, OVERHEAD, TRANSPORT_HEADER};
 use super::noise::Split;
 use super::replay::ReplayWindow;
 use ring::aead::{AES_256_GCM, Aad, Algorithm, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -12,10 +12,11 @@ use ropewalk_units::{Duration, Instant};
 pub const REKEY_AFTER: Duration = Duration::from_secs(120);
 /// Keys older than this open and seal nothing: WireGuard's Reject-After-Time.
 pub const REJECT_AFTER: Duration = Duration::from_secs(180);
-/// A site asks for new keys when it has sealed this many datagrams: the limit of AES-GCM
+/// A site asks for new keys when one end has sealed this many datagrams: the limit of AES-GCM
 /// (RFC 9001 §6.6).
 pub const REKEY_AFTER_DATAGRAMS: u64 = 1 << 23;
-/// A session that has sealed this many datagrams sends nothing more.
+/// A key that has sealed this many datagrams seals nothing more. What its counters show to be
+/// beyond that is not opened, as with WireGuard's Reject-After-Messages.
 pub const REJECT_AFTER_DATAGRAMS: u64 = 1 << 24;
 
 /// Bits of a counter in the nonce. The octet above them is the path.
@@ -57,7 +58,7 @@ pub enum Unopened {
     Replayed,
     /// No bond has so many paths.
     Path,
-    /// The keys are too old.
+    /// The keys are too old, or have sealed too much.
     Expired,
 }
 
@@ -83,6 +84,8 @@ pub struct Transport {
     born: Instant,
     sent: [u64; MAX_PATHS],
     sealed: u64,
+    /// How many datagrams the other end has sealed at least, as their counters show.
+    sealed_there: u64,
     seen: [ReplayWindow; MAX_PATHS],
 }
 
@@ -121,13 +124,14 @@ impl Transport {
             born: now,
             sent: [0; MAX_PATHS],
             sealed: 0,
+            sealed_there: 0,
             seen: Default::default(),
         }
     }
 
     /// Is it time for new keys?
     pub fn is_due(&self, now: Instant) -> bool {
-        self.sealed >= REKEY_AFTER_DATAGRAMS || now >= self.due_at()
+        self.sealed.max(self.sealed_there) >= REKEY_AFTER_DATAGRAMS || now >= self.due_at()
     }
 
     /// When it is time for new keys at the latest.
@@ -140,13 +144,18 @@ impl Transport {
         self.born + REJECT_AFTER
     }
 
-    /// May it still be used?
+    /// May it still seal?
     pub fn is_alive(&self, now: Instant) -> bool {
         now < self.ends_at() && self.sealed < REJECT_AFTER_DATAGRAMS
     }
 
     /// Seals `datagram`, whose first [`TRANSPORT_HEADER`] octets are left free for the header.
-    pub fn seal(&mut self, path: PathId, datagram: &mut Vec<u8>) {
+    /// Returns whether it did so: it does not if the keys are too old or have sealed too much.
+    #[must_use]
+    pub fn seal(&mut self, now: Instant, path: PathId, datagram: &mut Vec<u8>) -> bool {
+        if !self.is_alive(now) {
+            return false;
+        }
         let counter = self.sent[path.index()];
         self.sent[path.index()] += 1;
         self.sealed += 1;
@@ -155,6 +164,7 @@ impl Transport {
         head.copy_from_slice(&header);
         let tag = self.seal.seal_in_place_separate_tag(nonce(path.0, counter), Aad::from(header), plain);
         datagram.extend_from_slice(tag.expect("no datagram is too long").as_ref());
+        true
     }
 
     /// Opens a datagram with this header, in place.
@@ -182,7 +192,11 @@ impl Transport {
         let head = Aad::from(&*head);
         let plain = self.open.open_in_place(nonce(header.path, header.counter), head, sealed);
         let plain = plain.map_err(|_| Unopened::Forged)?;
-        debug_assert_eq!(plain.len() + OVERHEAD, TRANSPORT_HEADER + TAG + plain.len());
+        let sealed_there = self.sealed_there + (header.counter + 1).saturating_sub(seen.next());
+        if sealed_there > REJECT_AFTER_DATAGRAMS {
+            return Err(Unopened::Expired);
+        }
+        self.sealed_there = sealed_there;
         Ok(Opened { path: PathId(header.path), is_newest: seen.note(header.counter), plain })
     }
 }
@@ -205,7 +219,7 @@ mod tests {
     fn sealed(transport: &mut Transport, path: u8, plain: &[u8]) -> Vec<u8> {
         let mut datagram = vec![0; TRANSPORT_HEADER];
         datagram.extend_from_slice(plain);
-        transport.seal(PathId(path), &mut datagram);
+        assert!(transport.seal(Instant::ZERO, PathId(path), &mut datagram));
         datagram
     }
 
@@ -259,6 +273,47 @@ mod tests {
         let Ok(Message::Transport(header)) = Message::read(&datagram) else { panic!("it is sealed") };
         let late = Instant::ZERO + REJECT_AFTER;
         assert_eq!(hub.open(late, header, &mut datagram), Err(Unopened::Expired));
+    }
+
+    #[test]
+    fn old_keys_seal_nothing() {
+        let (mut site, _) = pair(Cipher::Aes);
+        let mut datagram = vec![0; TRANSPORT_HEADER];
+        assert!(!site.seal(Instant::ZERO + REJECT_AFTER, PathId(0), &mut datagram));
+        assert_eq!(datagram, [0; TRANSPORT_HEADER]);
+    }
+
+    #[test]
+    fn a_key_seals_and_opens_no_more_datagrams_than_it_may() {
+        let (mut site, mut hub) = pair(Cipher::Aes);
+        let before = sealed(&mut site, 1, b"before");
+        // As if the rest but one had gone by path 0.
+        (site.sent[0], site.sealed) = (REJECT_AFTER_DATAGRAMS - 2, REJECT_AFTER_DATAGRAMS - 1);
+        let last = sealed(&mut site, 0, b"last");
+        assert!(!site.seal(Instant::ZERO, PathId(0), &mut vec![0; TRANSPORT_HEADER]));
+        assert_eq!(site.sent[0], REJECT_AFTER_DATAGRAMS - 1, "no counter was used");
+        // As an end would that does not count.
+        site.sealed = 0;
+        let beyond = [sealed(&mut site, 0, b"beyond"), sealed(&mut site, 1, b"beyond")];
+        assert!(open(&mut hub, &last).is_ok());
+        assert!(open(&mut hub, &before).is_ok(), "what is late counts no other datagram");
+        for beyond in beyond {
+            assert_eq!(open(&mut hub, &beyond), Err(Unopened::Expired));
+        }
+    }
+
+    #[test]
+    fn new_keys_are_due_when_either_end_has_sealed_much() {
+        let (mut site, mut hub) = pair(Cipher::Aes);
+        hub.sent[2] = REKEY_AFTER_DATAGRAMS - 2;
+        for is_due in [false, true] {
+            let datagram = sealed(&mut hub, 2, b"down");
+            assert!(open(&mut site, &datagram).is_ok());
+            assert_eq!(site.is_due(Instant::ZERO), is_due);
+        }
+        let (mut site, _) = pair(Cipher::Aes);
+        site.sealed = REKEY_AFTER_DATAGRAMS;
+        assert!(site.is_due(Instant::ZERO));
     }
 
     proptest! {

@@ -45,7 +45,7 @@ fn vectors() -> String {
         let mut transport = Transport::new(&split, End::Site, cipher, names, Instant::ZERO);
         let mut datagram = vec![0; message::TRANSPORT_HEADER];
         datagram.extend_from_slice(b"ropewalk");
-        transport.seal(PathId(1), &mut datagram);
+        assert!(transport.seal(Instant::ZERO, PathId(1), &mut datagram));
         all.push((name, datagram));
     }
     all.iter().fold(String::new(), |text, (name, octets)| text + name + "\n" + &hex(octets) + "\n\n")

@@ -98,6 +98,8 @@ fn paths_change_while_it_runs() {
     assert!(
         !again.status.success() && String::from_utf8_lossy(&again.stderr).contains("there is no path none")
     );
+    let long = path(&format!("add {} --interface lte", "x".repeat(33)));
+    assert!(!long.status.success() && String::from_utf8_lossy(&long.stderr).contains("1 to 32 octets"));
     assert!(path("add lte --interface lte --remote 192.0.2.1:4500 --cost 5").status.success());
     net.until("two paths again", || count() == 2);
     net.until("and the tunnel works", || net.pings("site", "10.9.0.1"));
