@@ -258,6 +258,19 @@ mod tests {
         assert_eq!(mappings.insert(mapped(10, 7, 5), 10, || 4), Ok(()), "what is next always finds room");
     }
 
+    /// It covers all octets of its own, and no other.
+    #[test]
+    fn a_mapping_with_a_checksum_joins_no_neighbour() {
+        let (plain, summed) = (mapped(0, 0, 10), Mapped { checksum: Some(7), ..mapped(10, 10, 10) });
+        for order in [[plain, summed], [summed, plain]] {
+            let mut mappings = Mappings::default();
+            for mapping in order {
+                assert_eq!(mappings.insert(mapping, 0, || MANY), Ok(()));
+            }
+            assert_eq!([mappings.at(0), mappings.at(10)], [Some(plain), Some(summed)]);
+        }
+    }
+
     proptest! {
         /// Mappings may overlap. Each octet keeps the first mapping that named it, and a mapping that contradicts it
         /// is refused. The parts of a refused mapping before the contradiction may stay: they contradict nothing.

@@ -109,4 +109,13 @@ mod tests {
         silence.on_heard(at(9));
         assert!(!silence.is_stale());
     }
+
+    #[test]
+    fn probes_count_while_nothing_answers_them() {
+        let mut silence = Silence::NONE;
+        silence.on_heard(at(1));
+        assert_eq!([silence.on_probe(), silence.on_probe()], [1, 2]);
+        silence.on_heard(at(5));
+        assert_eq!([silence.on_probe(), silence.on_probe()], [1, 2]);
+    }
 }

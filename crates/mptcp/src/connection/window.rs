@@ -201,6 +201,20 @@ mod tests {
         assert_eq!(window.field(fixed(65_536).base(24_000, 20_000), 24_000, 0, 1460) as u64, held);
     }
 
+    /// As Linux decides it.
+    #[test]
+    fn reading_is_told_at_once_if_the_window_doubles_by_it_and_was_half_of_the_buffer_at_most() {
+        let mut window = fixed(10_000);
+        assert_eq!(window.field(0, 0, 0, 1000), 10_000);
+        let tells = |read, next| window.wants_update(read, next, 1000);
+        assert!(!tells(0, 6000), "nothing was read");
+        assert!(!tells(3000, 6000), "4000 grow by 3000");
+        assert!(tells(5000, 6000), "4000 grow by 5000");
+        assert!(tells(9000, 9000), "1000 grow by 9000");
+        assert!(!tells(500, 10_000), "a closed window stays closed for less than a segment");
+        assert!(tells(1000, 10_000), "a closed window opens");
+    }
+
     #[test]
     fn the_buffer_becomes_twice_what_was_read_in_a_round_trip_and_more_while_that_grows() {
         let mut window = autotuned(6 << 20);

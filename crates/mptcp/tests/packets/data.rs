@@ -307,3 +307,28 @@ fn a_window_that_the_coupling_owns_grows_with_what_is_acknowledged() {
     }
     assert!(cwnd(&server) > before);
 }
+
+/// The window of the first of two subflows after ten ACKs, which `ack` describes by their number.
+fn window_after(coupling: Coupling, ack: fn(u32) -> String) -> u32 {
+    let mut config = Config { coupling, ..config() };
+    config.tcp.initial_ssthresh = Some(4_000);
+    let mut server = Script::server(config);
+    server.join();
+    server.run("push 10000");
+    let _ = server.take_out();
+    for at in 1..=10 {
+        server.run(&format!("+2 0 < . {} ack {at}001 win 60000 dack {at}000", ack(at)));
+        let _ = server.take_out();
+    }
+    server.connection.subflows().next().expect("there").tcp().cwnd()
+}
+
+/// RFC 6356 §3: what is acknowledged counts, whether the ACK comes with data or alone.
+#[test]
+fn a_coupled_window_grows_alike_with_acks_that_carry_data() {
+    for coupling in [Coupling::Lia, Coupling::Olia, Coupling::Balia, Coupling::Wvegas] {
+        let alone = window_after(coupling, |_| "1:1".to_owned());
+        let with_data = window_after(coupling, |at| format!("{at}:{} map {} {at} 1", at + 1, at - 1));
+        assert_eq!(alone, with_data, "{coupling:?}");
+    }
+}

@@ -14,5 +14,7 @@ mod handshake;
 mod idle_reinjection;
 mod joins;
 mod order;
+mod receiving;
 mod resets;
+mod subflows;
 mod transitions;

@@ -99,3 +99,14 @@ fn what_is_next_in_the_connection_behind_what_waits_is_no_copy_of_it() {
     server.run("+1 1 < . 101:201 ack 1 win 60000 dack 0 map 0 101 100");
     assert_eq!((rcv_nxt(&server, 1), server.connection.readable()), (201, 200));
 }
+
+/// … nor does it set free what waits.
+#[test]
+fn what_was_acknowledged_before_brings_nothing_that_waits() {
+    let mut server = server(SubflowAcks::InDataOrder);
+    server.run("+1 1 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100");
+    server.take_out();
+    server.run("+100 read\n +1 1 < . 101:201 ack 1 win 60000 dack 0 map 200 101 100\n > nothing");
+    server.run("+1 1 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100");
+    assert_eq!((rcv_nxt(&server, 1), server.connection.stats().bytes_delivered), (101, 100));
+}
