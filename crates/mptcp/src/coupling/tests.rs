@@ -125,6 +125,76 @@ fn olia_moves_windows_to_the_best_path() {
     near(control.coupling(&flows, 0).increase, first(30.0) - 0.5 / 30.0);
 }
 
+/// ℓ/r², not ℓ/r or ℓ: 100 kB in 10 ms² are better than 300 kB in 20 ms².
+#[test]
+fn olia_s_best_path_has_the_most_octets_between_losses_over_the_square_of_its_rtt() {
+    let mut control = CoupledControl::new(Algorithm::Olia, Decrease::FromCwnd);
+    let flows = [busy(0, 10, ms(10)), busy(1, 30, ms(20))];
+    control.on_acked(&flows, 0, 100_000);
+    control.on_acked(&flows, 1, 300_000);
+    // Σ w/r = 1000 + 1500 segments a second.
+    let first = |w: f64, rtt: f64| w / (rtt * rtt) / (2500.0 * 2500.0);
+    near(control.coupling(&flows, 0).increase, first(10.0, 0.01) + 0.5 / 10.0);
+    near(control.coupling(&flows, 1).increase, first(30.0, 0.02) - 0.5 / 30.0);
+}
+
+/// Each of |M| = 2 paths gives 1/(n |M|), each of |B∖M| = 2 takes 1/(n |B∖M|), n = 5.
+#[test]
+fn olia_shares_what_it_moves_among_the_largest_and_among_the_best() {
+    let mut control = CoupledControl::new(Algorithm::Olia, Decrease::FromCwnd);
+    let flows = [
+        busy(0, 30, ms(10)),
+        busy(1, 30, ms(10)),
+        busy(2, 10, ms(10)),
+        busy(3, 8, ms(10)),
+        busy(4, 5, ms(10)),
+    ];
+    for (index, octets) in [10_000, 20_000, 90_000, 90_000, 30_000].into_iter().enumerate() {
+        control.on_acked(&flows, index, octets);
+    }
+    let first = |w: f64| w / (83.0 * 83.0);
+    for (index, window, shift) in
+        [(0, 30.0, -0.1), (1, 30.0, -0.1), (2, 10.0, 0.1), (3, 8.0, 0.1), (4, 5.0, 0.0)]
+    {
+        near(control.coupling(&flows, index).increase, first(window) + shift / window);
+    }
+}
+
+#[test]
+fn olia_knows_nothing_of_the_subflow_that_had_the_place_before() {
+    let mut control = CoupledControl::new(Algorithm::Olia, Decrease::FromCwnd);
+    let flows = [busy(0, 30, ms(10)), busy(1, 10, ms(10))];
+    control.on_acked(&flows, 0, 50_000);
+    control.on_acked(&flows, 1, 400_000);
+    near(control.coupling(&flows, 1).increase, 10.0 / 1600.0 + 0.5 / 10.0);
+    control.forget(1);
+    near(control.coupling(&flows, 1).increase, 10.0 / 1600.0);
+    near(control.coupling(&flows, 0).increase, 30.0 / 1600.0);
+}
+
+/// RFC 6356 §3: the lesser of alpha · MSS_i / cwnd_total and MSS_i / cwnd_i, wherever they are close to each other.
+#[test]
+fn lia_s_cap_holds_from_where_the_linked_increase_reaches_it() {
+    // w₀/r₀² = 1000/(1 ms)² is the most; the other flow's linked increase is w₁/w₀ / (1 + w₁/w₀ · 1/400)² of its cap.
+    for (cwnd, is_capped) in [(1_005_500, true), (1_005_000, false)] {
+        let mut flows = [busy(0, 1000, ms(1)), busy(1, 1005, ms(400))];
+        flows[1].cwnd = cwnd;
+        flows[1].flight = cwnd;
+        let ratio = f64::from(cwnd) / 1e6;
+        let linked = ratio / (1.0 + ratio / 400.0).powi(2);
+        assert_eq!(linked > 1.0, is_capped, "{linked}");
+        let alone = 1000.0 / f64::from(cwnd);
+        near(rule(Algorithm::Lia, &flows, 1).increase, alone * linked.min(1.0));
+    }
+}
+
+#[test]
+fn a_window_of_less_than_a_segment_grows_no_faster_than_in_slow_start() {
+    let mut flows = [busy(0, 1, ms(10)), busy(1, 1, ms(1000))];
+    (flows[1].smss, flows[1].cwnd, flows[1].flight) = (9000, 500, 500);
+    near(rule(Algorithm::Lia, &flows, 1).increase, 1.0);
+}
+
 #[test]
 fn lia_counts_ssthresh_in_recovery_and_the_flight_of_an_idle_flow() {
     let mut flows = [busy(0, 10, ms(10)), busy(1, 30, ms(10))];
@@ -134,8 +204,11 @@ fn lia_counts_ssthresh_in_recovery_and_the_flight_of_an_idle_flow() {
     flows[1].in_recovery = false;
     flows[1].flight = 10_000;
     near(rule(Algorithm::Lia, &flows, 0).increase, 10.0 / 400.0);
-    flows[1].flight = 20_000;
-    near(rule(Algorithm::Lia, &flows, 0).increase, 30.0 / 1600.0);
+    // Half a window is enough (RFC 7661 §4.3).
+    for flight in [15_000, 20_000] {
+        flows[1].flight = flight;
+        near(rule(Algorithm::Lia, &flows, 0).increase, 30.0 / 1600.0);
+    }
 }
 
 #[test]
@@ -294,6 +367,88 @@ mod wvegas {
         let (mut control, mut flows) = started(20);
         let update = round(&mut control, &mut flows, 0, ms(101), 2);
         assert_eq!(update.map(|u| u.cwnd), Some(20_050));
+        // Three are enough.
+        let (mut control, mut flows) = started(21);
+        let update = round(&mut control, &mut flows, 0, ms(101), 3);
+        assert_eq!(update.map(|u| u.cwnd), Some(22_000));
+    }
+
+    #[test]
+    fn stands_still_with_alpha_segments_queued() {
+        // 20 · 100/200 = 10.
+        let (mut control, mut flows) = started(20);
+        assert_eq!(round(&mut control, &mut flows, 0, ms(200), 4), None);
+    }
+
+    /// Otherwise the step down were followed by slow start.
+    #[test]
+    fn a_step_down_takes_the_threshold_below_the_window() {
+        let (mut control, mut flows) = started(60);
+        flows[0].ssthresh = flows[0].cwnd;
+        let update = round(&mut control, &mut flows, 0, ms(150), 10);
+        assert_eq!(update, Some(WindowUpdate { cwnd: 59_000, ssthresh: 58_000 }));
+    }
+
+    /// Both have 40 segments; in half the round trip that is twice the rate, and twice the share.
+    #[test]
+    fn rates_are_windows_over_round_trips() {
+        let mut control = CoupledControl::new(Algorithm::Wvegas, Decrease::FromCwnd);
+        let mut flows = [busy(0, 40, ms(100)), busy(1, 40, ms(50))];
+        for (index, rtt) in [(0, ms(100)), (1, ms(50))] {
+            control.on_acked(&flows, index, 0);
+            round(&mut control, &mut flows, index, rtt, 10);
+        }
+        // 40 · 14/114 = 4.9 segments queued, and a share of 351/(351 + 800) of ten.
+        let update = round(&mut control, &mut flows, 0, ms(114), 10);
+        assert_eq!(update.map(|u| u.cwnd), Some(39_000));
+        // 40 · 6/56 = 4.3, and 714/(351 + 714).
+        let update = round(&mut control, &mut flows, 1, ms(56), 10);
+        assert_eq!(update.map(|u| u.cwnd), Some(41_000));
+    }
+
+    #[test]
+    fn what_was_sampled_before_a_loss_does_not_count() {
+        let (mut control, mut flows) = started(20);
+        flows[0].latest_rtt = Some(ms(130));
+        let mut ack = |control: &mut CoupledControl| {
+            flows[0].bytes_acked += 2000;
+            control.on_acked(&flows, 0, 2000)
+        };
+        for _ in 0..8 {
+            assert_eq!(ack(&mut control), None);
+        }
+        control.on_loss(&[busy(0, 20, ms(100))], 0);
+        assert_eq!(ack(&mut control), None);
+        // Two samples are left: a step of Reno.
+        assert_eq!(ack(&mut control).map(|u| u.cwnd), Some(20_050));
+    }
+
+    /// Whose rate is zero takes no share from the others.
+    #[test]
+    fn a_timeout_gives_the_share_of_a_flow_to_the_others() {
+        for (in_timeout_recovery, cwnd) in [(false, 9_000), (true, 11_000)] {
+            let mut control = CoupledControl::new(Algorithm::Wvegas, Decrease::FromCwnd);
+            let mut flows = [busy(0, 90, ms(100)), busy(1, 10, ms(100))];
+            for index in [0, 1] {
+                control.on_acked(&flows, index, 0);
+                round(&mut control, &mut flows, index, ms(100), 10);
+            }
+            flows[0].in_timeout_recovery = in_timeout_recovery;
+            control.on_loss(&flows, 0);
+            // 10 · 30/130 = 2.3 segments: more than two of ten, which a tenth of the rate has, and less than ten.
+            let update = round(&mut control, &mut flows, 1, ms(130), 10);
+            assert_eq!(update.map(|u| u.cwnd), Some(cwnd));
+        }
+    }
+
+    #[test]
+    fn the_base_rtt_of_the_subflow_that_had_the_place_before_is_forgotten() {
+        let (mut control, _) = started(40);
+        control.forget(0);
+        let mut flows = [busy(0, 40, ms(150))];
+        control.on_acked(&flows, 0, 0);
+        let update = round(&mut control, &mut flows, 0, ms(150), 10);
+        assert_eq!(update.map(|u| u.cwnd), Some(41_000));
     }
 }
 

@@ -78,6 +78,13 @@ fn lowest_rtt_fills_the_fastest_first_and_shuns_loss_state() {
 }
 
 #[test]
+fn the_earlier_of_two_with_one_rtt_is_filled_first() {
+    let mut flows = [subflow(0, 2, ms(10)), subflow(1, 2, ms(10))];
+    let mut lowest = scheduler(config::Scheduler::LowestRtt);
+    assert_eq!(turns(&mut lowest, &mut flows, &mut queue(), 100), [0, 0, 1, 1]);
+}
+
+#[test]
 fn weights_are_kept() {
     let weights = vec![3, 0, 2];
     let mut flows = [subflow(0, 300, ms(10)), subflow(1, 300, ms(10)), subflow(2, 300, ms(10))];
@@ -188,6 +195,86 @@ fn linux_waits_when_the_quickest_is_full() {
     assert_eq!(reason(decision), "linux: the quickest subflow's send memory is full");
 }
 
+fn paced(view: &mut SubflowView, octets_per_second: u64) {
+    view.pacing_rate = Rate::from_bits_per_sec(8 * octets_per_second);
+}
+
+/// Two subflows that were paced at 1 MB/s each when they were first seen, and a window of 20 000 octets, which are a burst.
+fn two_at_a_megabyte_a_second() -> (Scheduler, [SubflowView; 2], QueueView) {
+    let mut flows = [subflow(0, 100, ms(10)), subflow(1, 100, ms(10))];
+    flows.iter_mut().for_each(|flow| paced(flow, 1_000_000));
+    let mut linux = scheduler(config::Scheduler::Linux);
+    let queue = QueueView { window_left: 20_000, ..queue() };
+    assert_eq!(chosen(linux.pick(Instant::ZERO, &flows, &queue)), Some(0));
+    (linux, flows, queue)
+}
+
+/// (pace · queued + rate now · burst) / (queued + burst).
+#[test]
+fn linux_averages_the_pace_by_what_is_queued_and_by_what_is_added() {
+    let (mut linux, mut flows, queue) = two_at_a_megabyte_a_second();
+    (flows[0].memory_queued, flows[1].memory_queued) = (60_000, 100_000);
+    paced(&mut flows[0], 3_000_000);
+    assert_eq!(chosen(linux.pick(Instant::ZERO, &flows, &queue)), Some(0));
+    // (1 · 60 000 + 3 · 20 000)/80 000 = 1.5 MB/s: 90 000 octets take 60 ms.
+    flows[0].memory_queued = 90_000;
+    for (other, chooses) in [(59_990, 1), (60_010, 0)] {
+        flows[1].memory_queued = other;
+        assert_eq!(chosen(linux.clone().pick(Instant::ZERO, &flows, &queue)), Some(chooses));
+    }
+}
+
+#[test]
+fn linux_forgets_the_pace_of_the_subflow_that_had_the_place_before() {
+    let (mut linux, mut flows, queue) = two_at_a_megabyte_a_second();
+    linux.forget(SubflowId(0));
+    paced(&mut flows[0], 3_000_000);
+    (flows[0].memory_queued, flows[1].memory_queued) = (90_000, 40_000);
+    assert_eq!(chosen(linux.pick(Instant::ZERO, &flows, &queue)), Some(0), "30 ms and 40 ms");
+}
+
+/// The stream lies in pieces of 32 728 octets from its beginning: the second ends at 65 456.
+#[test]
+fn linux_gives_the_rest_of_a_piece_whatever_of_it_is_acknowledged() {
+    let flows = [subflow(0, 100, ms(10))];
+    for (data_acked, in_flight) in [(40_000, 0), (10_000, 30_000), (0, 40_000)] {
+        let queue = QueueView { data_acked, in_flight, ..queue() };
+        let decision = scheduler(config::Scheduler::Linux).pick(Instant::ZERO, &flows, &queue);
+        assert!(matches!(decision, Decision::Send { octets: 25_456, .. }), "{decision:?}");
+    }
+}
+
+#[test]
+fn linux_ends_a_burst_with_the_data_there_is() {
+    let flows = [subflow(0, 100, ms(10)), subflow(1, 100, ms(10))];
+    for (unsent, next) in [(10_000, "linux: least time to drain"), (32_728, "linux: burst goes on")] {
+        let mut linux = scheduler(config::Scheduler::Linux);
+        linux.pick(Instant::ZERO, &flows, &QueueView { unsent, ..queue() });
+        let later = QueueView { in_flight: unsent, ..queue() };
+        assert_eq!(reason(linux.pick(Instant::ZERO, &flows, &later)), next, "{unsent}");
+    }
+}
+
+#[test]
+fn linux_waits_for_a_full_send_buffer() {
+    let mut flows = [subflow(0, 100, ms(10))];
+    flows[0].send_space = 0;
+    let decision = scheduler(config::Scheduler::Linux).pick(Instant::ZERO, &flows, &queue());
+    assert_eq!(reason(decision), "linux: the quickest subflow's send memory is full");
+}
+
+#[test]
+fn linux_ends_the_burst_of_a_subflow_that_is_gone() {
+    let flows = [subflow(0, 100, ms(10)), subflow(1, 100, ms(10))];
+    let mut linux = scheduler(config::Scheduler::Linux);
+    linux.pick(Instant::ZERO, &flows, &queue());
+    assert_eq!(reason(linux.clone().pick(Instant::ZERO, &flows, &queue())), "linux: burst goes on");
+    linux.forget(SubflowId(1));
+    assert_eq!(reason(linux.clone().pick(Instant::ZERO, &flows, &queue())), "linux: burst goes on");
+    linux.forget(SubflowId(0));
+    assert_eq!(reason(linux.pick(Instant::ZERO, &flows, &queue())), "linux: least time to drain");
+}
+
 /// Fast: 10 ms, full. Slow: 200 ms, room for 10 segments.
 fn heterogeneous() -> [SubflowView; 2] {
     let mut flows = [subflow(0, 20, ms(10)), subflow(1, 10, ms(200))];
@@ -253,21 +340,54 @@ fn blest_expects_a_loaded_subflow_to_be_as_slow_as_it_was() {
     blest.pick(Instant::ZERO, &flows, &ample);
     flows[1].srtt = Some(ms(100));
     blest.pick(Instant::ZERO, &flows, &ample);
-    let needs = |blest: &Scheduler, flows: &[SubflowView; 2], round_trips: f64| {
-        let needed =
-            ((20.0 + (round_trips - 1.0) / 2.0) * round_trips * 1190.0) as u64 + flows[1].queued() + 1000;
-        [needed - 10, needed + 10].map(|window| {
-            let look = QueueView { window_left: window, ..queue() };
-            reason(blest.clone().pick(Instant::ZERO, flows, &look)) == "blest: would not block"
-        })
-    };
     // Idle: 100 ms of 20 ms and one more. Half full: 150 ms, rounded up.
-    assert_eq!(needs(&blest, &flows, 6.0), [false, true]);
+    assert_eq!(blest_sends_around(&blest, &flows, 6.0), [false, true]);
     flows[1].srtt = Some(ms(200));
-    assert_eq!(needs(&blest, &flows, 11.0), [false, true], "no sooner than its SRTT");
+    assert_eq!(blest_sends_around(&blest, &flows, 11.0), [false, true], "no sooner than its SRTT");
     flows[1].srtt = Some(ms(100));
     carry(&mut flows[1], 5000);
-    assert_eq!(needs(&blest, &flows, 8.0), [false, true]);
+    assert_eq!(blest_sends_around(&blest, &flows, 8.0), [false, true]);
+}
+
+/// Is the slow subflow used with a window a little smaller, and a little larger, than what is sent in so many round trips of
+/// the fast one? That has 20 segments; λ is 1.19.
+fn blest_sends_around(blest: &Scheduler, flows: &[SubflowView; 2], round_trips: f64) -> [bool; 2] {
+    let needed =
+        ((20.0 + (round_trips - 1.0) / 2.0) * round_trips * 1190.0) as u64 + flows[1].queued() + 1000;
+    [needed - 10, needed + 10].map(|window| {
+        let look = QueueView { window_left: window, ..queue() };
+        reason(blest.clone().pick(Instant::ZERO, flows, &look)) == "blest: would not block"
+    })
+}
+
+#[test]
+fn blest_forgets_how_slow_the_subflow_was_that_had_the_place_before() {
+    let mut flows = [subflow(0, 20, ms(20)), subflow(1, 10, ms(200))];
+    carry(&mut flows[0], 20_000);
+    let mut blest = scheduler(config::Scheduler::Blest);
+    blest.pick(Instant::ZERO, &flows, &QueueView { window_left: 100_000_000, ..queue() });
+    blest.forget(SubflowId(1));
+    flows[1].srtt = Some(ms(100));
+    carry(&mut flows[1], 5000);
+    // 100 ms of 20 ms and one more, although it is half full.
+    assert_eq!(blest_sends_around(&blest, &flows, 6.0), [false, true]);
+}
+
+/// X λ > W − (queued + MSS) blocks, with λ = 1; what just fits does not.
+#[test]
+fn blest_sends_what_just_fits_the_window() {
+    let flows = heterogeneous();
+    let mut blest = scheduler(config::Scheduler::Blest);
+    let mut now = Instant::ZERO;
+    for _ in 0..40 {
+        blest.pick(now, &flows, &QueueView { window_left: 3_000_000, ..queue() });
+        now += ms(200);
+    }
+    // 200/10 + 1 round trips: X = (20 + 20/2) · 21 segments, and one for the slow subflow.
+    for (window_left, verdict) in [(630_999, "blest: would block"), (631_000, "blest: would not block")] {
+        let decision = blest.pick(now, &flows, &QueueView { window_left, ..queue() });
+        assert_eq!(reason(decision), verdict);
+    }
 }
 
 #[test]
@@ -310,6 +430,20 @@ fn ecf_waits_for_the_fastest_at_the_end_of_a_transfer() {
     assert_eq!(reason(wait), "ecf: waiting for the fastest is earlier");
     // A long one: 1 + 1 000/20 rounds of 10 ms do not.
     assert_eq!(chosen(ecf.pick(Instant::ZERO, &flows, &backlog(1_000_000))), Some(1));
+}
+
+/// Algorithm 1 of the paper where both of its conditions matter: RTTs of 100 and 210 ms, δ = 30 ms.
+#[test]
+fn ecf_waits_only_if_the_slower_subflow_needs_longer_than_two_rounds_of_the_fastest() {
+    let mut flows = [subflow(0, 20, ms(100)), subflow(1, 10, ms(210))];
+    carry(&mut flows[0], 20_000);
+    flows[1].rttvar = ms(60);
+    // n = 2: 2 · 100 < 210 + 30. Then k/CWND_S · 210 ≥ 2 · 100 + 30 from k/CWND_S = 1.095… on.
+    for (unsent, chooses) in [(10_900, Some(1)), (11_000, None), (19_000, None)] {
+        let mut ecf = scheduler(config::Scheduler::Ecf);
+        let decision = ecf.pick(Instant::ZERO, &flows, &QueueView { unsent, ..queue() });
+        assert_eq!(chosen(decision), chooses, "{unsent}");
+    }
 }
 
 #[test]

@@ -82,6 +82,18 @@ fn every_scheduler_and_coupling_finishes() {
     }
 }
 
+/// It steps once a round trip by what it measures, whatever the scheduler looks at.
+#[test]
+fn wvegas_fills_a_path_and_not_its_queue() {
+    for scheduler in [Scheduler::LowestRtt, Scheduler::Linux] {
+        let config = Config { scheduler, coupling: Coupling::Wvegas, ..Config::linux() };
+        let mut network = transfer(config, vec![both_ways(line(20, 10))], [5_000_000, 0]);
+        let seconds = network.now().as_secs_f64();
+        assert!(seconds < 5.0, "10 Mbit/s carry 5 MB in {seconds} s");
+        assert_eq!(network.line(0, 0).drops_queue, 0, "ten segments at most wait in a queue for seventy");
+    }
+}
+
 #[test]
 fn acks_that_wait_for_the_order_of_data_stall_a_fast_path_for_a_slow_one() {
     let after_two_seconds = |subflow_acks| {

@@ -354,6 +354,48 @@ mod tests {
     }
 
     #[test]
+    fn without_a_delivery_rate_a_queue_shows_no_capacity() {
+        let mut view = subflow(0, 20, Duration::from_millis(80));
+        view.delivery_rate = None;
+        view.pipe = 20_000;
+        let mut path = PathEstimate::default();
+        path.observe(second(0), &view);
+        path.observe(second(0), &view);
+        assert!(path.queue_seen);
+        assert!(path.parameters(&view, 1.0).capacity.is_infinite());
+    }
+
+    /// τ is the least RTT, T₀ = SRTT + 4 RTTVAR and 200 ms at least.
+    #[test]
+    fn a_path_s_times_are_those_of_rfc_6298() {
+        let mut view = subflow(0, 20, Duration::from_millis(30));
+        view.min_rtt = Some(Duration::from_millis(20));
+        let path = PathEstimate::default();
+        for (rttvar, rto) in [(100, 0.43), (10, 0.2)] {
+            view.rttvar = Duration::from_millis(rttvar);
+            let found = path.parameters(&view, 1.0);
+            assert!((found.base_rtt - 0.02).abs() < 1e-12 && (found.rto - rto).abs() < 1e-12, "{found:?}");
+        }
+    }
+
+    /// A mean at first, and then over four seconds.
+    #[test]
+    fn throughput_is_averaged_over_four_seconds() {
+        let mut view = subflow(0, 20, Duration::from_millis(80));
+        view.cwnd = 0;
+        let mut path = PathEstimate::default();
+        path.observe(second(0), &view);
+        for (millis, acked, expected) in
+            [(1000, 1000, 1000.0), (1500, 1000, 4000.0 / 3.0), (5500, 0, 1.0), (7500, 2000, 500.0)]
+        {
+            view.bytes_acked += acked;
+            path.observe(Instant::ZERO + Duration::from_millis(millis), &view);
+            let found = path.rate_now(&view);
+            assert!((found - expected).abs() < 1e-9, "{found}, not {expected}");
+        }
+    }
+
+    #[test]
     fn the_next_segment_waits_for_the_queue_and_for_what_was_given_before() {
         let mut view = subflow(0, 20, Duration::from_millis(80));
         view.delivery_rate = Some(Rate::from_bits_per_sec(8_000_000));
