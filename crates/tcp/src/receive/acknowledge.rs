@@ -175,4 +175,20 @@ mod tests {
         acks.in_order(Instant::from_nanos(300_000_000), 1000, MSS, &config, IDLE);
         assert!(acks.is_due());
     }
+
+    /// RFC 5681 §4.1: more than a timeout.
+    #[test]
+    fn a_pause_as_long_as_the_timeout_is_none() {
+        let config = DelayedAck { quick_acks: 1, ..CONFIG };
+        let mut acks = AckPolicy::new(0);
+        let mut due_at = |now| {
+            acks.in_order(now, 1000, MSS, &config, IDLE);
+            let due = acks.is_due();
+            acks.sent();
+            due
+        };
+        let second = Instant::ZERO + IDLE;
+        assert!(!due_at(Instant::ZERO) && !due_at(second));
+        assert!(due_at(second + IDLE + Duration::from_nanos(1)));
+    }
 }

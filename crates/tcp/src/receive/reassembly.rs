@@ -223,6 +223,28 @@ mod tests {
         assert_eq!(r.insert_out_of_order(next, Seq::new(1000), payload(0, 1)), Some(1));
     }
 
+    #[test]
+    fn what_is_refused_at_the_hole_lets_nothing_above_it_through() {
+        let (mut r, mut next) = (Reassembly::new(64), Seq::new(10));
+        // No two octets follow each other in the stream.
+        let octet = |seq: Seq| payload(1000 * u64::from(seq.get()), 1);
+        loop {
+            let filled = r.insert_in_order(next, octet(next));
+            if filled == next {
+                break;
+            }
+            next = filled;
+        }
+        assert_eq!(r.insert_out_of_order(next, next + 1, octet(next + 1)), Some(1));
+        let readable = r.readable();
+        assert_eq!(r.insert_in_order(next, octet(next)), next, "still refused");
+        assert_eq!((r.readable(), r.waiting().octets), (readable, 1));
+        while r.read(u64::MAX, Seq::new(9)).is_some() {}
+        assert_eq!(r.insert_in_order(next, octet(next)), next + 2);
+        let read: Vec<_> = std::iter::from_fn(|| r.read(u64::MAX, Seq::new(9))).map(|r| r.payload).collect();
+        assert_eq!(read, [octet(next), octet(next + 1)]);
+    }
+
     proptest! {
         /// Any order, any overlap: every octet comes out once, in order, as it went in.
         #[test]

@@ -311,4 +311,36 @@ mod tests {
         assert_eq!(rtt(500, 2), Some(Duration::from_millis(100)), "the sender paused");
         assert_eq!(rtt(560, 3), Some(Duration::from_millis(60)));
     }
+
+    #[test]
+    fn with_timestamps_each_echo_counts_once_for_an_eighth() {
+        let mut w = autotuned();
+        w.open(Seq::new(0), 7, Instant::ZERO);
+        let mut rtt = |ms, age| {
+            let now = Instant::ZERO + Duration::from_millis(ms);
+            w.tune(now, 0, Some(timestamp::value(now) - age), 1400);
+            w.rtt()
+        };
+        assert_eq!(rtt(300, 100), Some(Duration::from_millis(100)));
+        assert_eq!(rtt(500, 180), Some(Duration::from_millis(110)));
+        assert_eq!(rtt(550, 230), Some(Duration::from_millis(110)), "the same echo");
+    }
+
+    #[test]
+    fn what_is_read_in_a_whole_round_trip_makes_the_buffer_twice_as_large_and_more_while_it_grows() {
+        let mut w = autotuned();
+        w.open(Seq::new(0), 7, Instant::ZERO);
+        let mut buffer = |ms, octets, echo_age: Option<u32>| {
+            let now = Instant::ZERO + Duration::from_millis(ms);
+            w.read(octets);
+            w.tune(now, 0, echo_age.map(|age| timestamp::value(now) - age), 1000);
+            w.limit
+        };
+        assert_eq!(buffer(100, 10_000, Some(100)), INITIAL_AUTOTUNED, "ten segments are no growth");
+        assert_eq!(buffer(150, 10_000, None), INITIAL_AUTOTUNED, "half a round trip");
+        // 40 000 octets after 10 000: twice that, and twice as much again for each 10 000 more than before.
+        assert_eq!(buffer(200, 30_000, None), 80_000 + 2 * 3 * 80_000);
+        assert_eq!(buffer(300, 40_000, None), 560_000, "no growth");
+        assert_eq!(buffer(400, 39_000, None), 560_000, "and it never shrinks");
+    }
 }

@@ -298,3 +298,52 @@ fn a_half_open_connection_challenges_a_reset_and_a_syn_in_its_window() {
     let mut s = Script::accept(plain(), "S 0:1 mss 1000");
     s.run("> S. 0:1 ack 1\n +10 < . 900001:900101 ack 1\n > . 1:1 ack 1");
 }
+
+/// RFC 9293 §3.10.7.4: what lies beyond the window is cut off, also of a segment that is otherwise the next.
+#[test]
+fn data_in_order_is_cut_at_the_edge_of_the_window() {
+    for timestamps in [true, false] {
+        let config = Config { timestamps, receive_buffer: 4000, ..sack() };
+        let mut s = Script::accept(config, "S 0:1 mss 1000 sackok ts 50/0");
+        s.run("> S. 0:1 ack 1\n +10 < . 1:1 ack 1 ts 60/100");
+        s.run("< . 1:5001 ack 1 ts 61/100\n > . 1:1 ack 4001 win 0");
+        assert_eq!((s.tcp.readable(), s.tcp.stats().duplicate_bytes_received), (4000, 1000));
+    }
+}
+
+/// A peer that has filled our window acknowledges from its right edge, though we lack what was lost below.
+#[test]
+fn an_acknowledgement_at_the_right_edge_counts_and_none_beyond() {
+    let mut s = Script::established(Config { receive_buffer: 4000, ..plain() });
+    s.run("push 1000\n > . 1:1001\n < . 4002:4002 ack 1001\n > . 1001:1001 ack 1");
+    assert_eq!(s.tcp.flight_size(), 1000);
+    s.run("< . 4001:4001 ack 1001\n > nothing");
+    assert_eq!(s.tcp.flight_size(), 0);
+}
+
+/// RFC 9293 §3.10.7.4: what is not acceptable is dropped, its acknowledgement too.
+#[test]
+fn data_just_beyond_the_window_acknowledge_nothing() {
+    let mut s = Script::established(Config { receive_buffer: 4000, ..plain() });
+    s.run("push 1000\n > . 1:1001\n < . 4501:5501 ack 1001\n > . 1001:1001 ack 1");
+    assert_eq!((s.tcp.flight_size(), s.tcp.readable()), (1000, 0));
+}
+
+/// … of which neither the first octet nor the last lies in the window.
+#[test]
+fn a_segment_around_the_whole_window_fills_it() {
+    let mut s = Script::established(Config { receive_buffer: 2000, ..plain() });
+    s.run("< . 1:1001 ack 1\n > nothing\n < . 501:3001 ack 1\n > . 1:1 ack 2001 win 0");
+    assert_eq!((s.tcp.readable(), s.tcp.stats().duplicate_bytes_received), (2000, 1500));
+}
+
+/// RFC 9293 §3.10.5: the TCB is deleted. No timer runs on, and no acknowledgement follows the RST.
+#[test]
+fn an_aborted_connection_owes_no_acknowledgement() {
+    let mut delayed = Script::established(plain());
+    delayed.run("< . 1:1001 ack 1\n abort\n > R. 1:1 ack 1001\n > nothing");
+    assert_eq!((delayed.tcp.poll_timeout(), delayed.tcp.wants_to_transmit()), (None, false));
+    let mut opened = Script::connect(plain());
+    opened.run("> S 0:1\n +20 << S. 0:1 ack 1 mss 1000\n abort\n > R. 1:1 ack 1\n > nothing");
+    assert_eq!((opened.tcp.poll_timeout(), opened.tcp.wants_to_transmit()), (None, false));
+}

@@ -131,3 +131,28 @@ fn a_peer_that_reneges_gets_all_again() {
     );
     assert_eq!(s.tcp.flight_size(), 0);
 }
+
+/// RFC 2018 §8: what the peer reports after it has dropped all is believed again.
+#[test]
+fn a_peer_that_reneges_may_report_anew() {
+    let mut s = Script::established(rack());
+    s.run(
+        "
+        push 4000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        > . 3001:4001
+        +20 < . 1:1 ack 1 sack 1001-4001
+        > . 1:1001
+        +20 < . 1:1 ack 1001
+        > nothing
+        +200 > . 1001:2001
+        +20 < . 1:1 ack 1001 sack 3001-4001
+        > nothing
+    ",
+    );
+    s.tcp.audit();
+    s.run("< . 1:1 ack 2001 sack 3001-4001\n > . 2001:3001\n > nothing\n +20 < . 1:1 ack 4001");
+    assert_eq!((s.tcp.flight_size(), s.tcp.stats().timeouts), (0, 1));
+}

@@ -120,3 +120,23 @@ fn a_paced_window_leaves_over_its_round_trip() {
     s.until(started + Duration::from_millis(15));
     assert_eq!(s.tcp.flight_size(), 10_000);
 }
+
+/// A host that keeps the octets beside the connection frees those that no range names.
+#[test]
+fn what_arrived_and_was_not_read_is_named_in_ranges() {
+    let mut s = Script::established(sack());
+    let held = |s: &Script| {
+        let mut ranges = Vec::new();
+        s.tcp.visit_held(&mut |range| ranges.push((range.offset, range.len)));
+        ranges.sort_unstable();
+        assert_eq!(s.tcp.held_octets(), ranges.iter().map(|(_, len)| u64::from(*len)).sum());
+        ranges
+    };
+    assert_eq!(held(&s), []);
+    s.run("< . 1:1001 ack 1\n < . 2001:3001 ack 1\n > . 1:1 ack 1001 sack 2001-3001");
+    assert_eq!(held(&s), [(0, 1000), (2000, 1000)]);
+    s.run("read 400");
+    assert_eq!(held(&s), [(400, 600), (2000, 1000)]);
+    s.run("read");
+    assert_eq!(held(&s), [(2000, 1000)], "nothing is no range");
+}

@@ -70,3 +70,19 @@ fn a_segment_that_fills_a_hole_lets_the_offer_grow() {
     let win = field(1, 2);
     s.run(&format!("+1 < . 20749:21737 ack 1 ts 130/241\n > . 1:1 ack 22725 win {win}"));
 }
+
+/// Linux `tcp_rcv_rtt_measure_ts`: a small segment may have waited at the sender, and an echo of 0 is none (RFC 7323 §3.2).
+#[test]
+fn only_full_segments_that_echo_measure_the_round_trip_of_a_receiver() {
+    let config = Config { receive_autotuning: true, receive_buffer: 1_000_000, timestamps: true, ..plain() };
+    let mut s = Script::connect(config);
+    s.run("> S 0:1 ts 100/0\n +20 < S. 0:1 ack 1 mss 1000 ts 7/100\n > . 1:1 ack 1 ts 120/7");
+    let mut after = |line: &str| {
+        s.run(line);
+        s.tcp.receiver_rtt().map(|rtt| rtt.as_nanos() / 1000)
+    };
+    assert_eq!(after("+30 << . 1:989 ack 1 ts 40/120"), Some(30_000));
+    assert_eq!(after("+50 << . 989:1089 ack 1 ts 41/130"), Some(30_000), "a small one");
+    assert_eq!(after("<< . 1089:2077 ack 1 ts 42/0"), Some(30_000), "no echo");
+    assert_eq!(after("<< . 2077:3065 ack 1 ts 43/150"), Some((7 * 30_000 + 50_000) / 8));
+}

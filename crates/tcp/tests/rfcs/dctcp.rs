@@ -95,3 +95,22 @@ fn a_delayed_ack_tells_the_state_of_what_it_acknowledges() {
     ",
     );
 }
+
+/// RFC 9293 §3.8.6: the ACK of what came before the marks does not move the right edge of a scaled window.
+#[test]
+fn both_acks_of_a_change_tell_the_same_edge() {
+    let dctcp = CongestionControl::Dctcp;
+    let config =
+        Config { congestion_control: dctcp, window_scale: Some(2), receive_buffer: 40_000, ..plain() };
+    let mut s = Script::connect(config);
+    s.run("> SEW 0:1 wscale 2\n +20 < S.E 0:1 ack 1 mss 1000 wscale 0\n > . 1:1 ack 1 win 10000");
+    s.run(
+        "
+        < . 1:1001 ack 1
+        > nothing
+        < . 1001:2001 ack 1 ce
+        > . 1:1 ack 1001 win 9750
+        > .E 1:1 ack 2001 win 9500
+    ",
+    );
+}

@@ -169,3 +169,85 @@ fn after_a_timeout_what_was_reported_is_not_sent_again() {
     );
     assert!(!s.tcp.in_timeout_recovery());
 }
+
+/// RFC 9293 §3.7.1: options and data together are no longer than the MSS. Other segments carry the blocks.
+#[test]
+fn blocks_make_no_segment_longer_than_the_mss() {
+    for (timestamps, option_reserve, full) in [(false, 0, 1000), (true, 0, 988), (false, 20, 980)] {
+        let stamp = if timestamps { "ts 1/100" } else { "" };
+        let config = Config { timestamps, option_reserve, ..sack() };
+        let mut s = Script::accept(config, &format!("S 0:1 mss 1000 sackok {stamp}"));
+        assert_eq!(s.tcp.smss(), full);
+        s.run(&format!("> S. 0:1 ack 1\n +20 < . 1:1 ack 1 {stamp}\n < . 2001:2501 ack 1 {stamp}"));
+        s.run("> . 1:1 ack 1 sack 2001-2501");
+        s.run(&format!("push {full}\n > . 1:{} nosack\n > nothing", full + 1));
+        s.run(&format!("push 100\n > . {}:{} sack 2001-2501", full + 1, full + 101));
+    }
+}
+
+/// RFC 2883 §4: where data of ours leave no room, the report of a duplicate follows in an ACK of its own.
+#[test]
+fn a_duplicate_that_finds_no_room_is_reported_next() {
+    let mut s = Script::established(sack());
+    s.run(
+        "
+        < . 1:1001 ack 1
+        +100 > . 1:1 ack 1001
+        << . 1:1001 ack 1
+        push 1000
+        > . 1:1001 ack 1001 nosack
+        > . 1001:1001 ack 1001 sack 1-1001
+        > nothing
+    ",
+    );
+}
+
+/// RFC 2883 §4.1 and §4.2: the part of a segment that had arrived, below RCV.NXT or above the hole.
+#[test]
+fn of_an_overlapping_segment_the_part_that_came_twice_is_reported() {
+    let mut s = Script::established(sack());
+    s.run("< . 1:1001 ack 1\n < . 501:1501 ack 1\n > . 1:1 ack 1501 sack 501-1001");
+    assert_eq!(s.tcp.stats().duplicate_bytes_received, 500);
+    s.run("< . 2001:3001 ack 1\n > . 1:1 ack 1501 sack 2001-3001");
+    s.run("< . 1501:2301 ack 1\n > . 1:1 ack 3001 sack 2001-2301");
+    assert_eq!(s.tcp.stats().duplicate_bytes_received, 800);
+}
+
+/// RFC 2018 §3: the edges of a block are sequence numbers, also after the hole below it was filled.
+#[test]
+fn blocks_are_where_the_octets_are_after_the_first_hole_was_filled() {
+    let mut s = Script::established(sack());
+    s.run(
+        "
+        < . 1001:2001 ack 1
+        > . 1:1 ack 1 sack 1001-2001
+        < . 3001:4001 ack 1
+        > . 1:1 ack 1 sack 3001-4001,1001-2001
+        < . 1:1001 ack 1
+        > . 1:1 ack 2001 sack 3001-4001
+        < . 5001:6001 ack 1
+        > . 1:1 ack 2001 sack 5001-6001,3001-4001
+        < . 4001:5001 ack 1
+        > . 1:1 ack 2001 sack 3001-6001
+        < . 2001:3001 ack 1
+        > . 1:1 ack 6001 nosack
+    ",
+    );
+    assert_eq!(s.tcp.stats().out_of_order_segments, 4);
+}
+
+/// RFC 2018 §3: a block is contiguous, and the FIN is an octet as any other.
+#[test]
+fn a_fin_alone_belongs_to_the_block_below_it() {
+    let mut s = Script::established(sack());
+    s.run(
+        "
+        < . 1001:2001 ack 1
+        > . 1:1 ack 1 sack 1001-2001
+        < F. 2001:2002 ack 1
+        > . 1:1 ack 1 sack 1001-2002
+        < . 1:1001 ack 1
+        > . 1:1 ack 2002 nosack
+    ",
+    );
+}

@@ -155,3 +155,24 @@ fn a_reset_carries_a_timestamp_too() {
     let mut s = Script::connect(stamped());
     s.run("> S 0:1\n +20 < . 5:5 ack 77\n > R 77:77 nots");
 }
+
+/// RFC 7323 §4.1: the echo says which transmission was acknowledged, to the millisecond.
+#[test]
+fn the_echo_measures_the_round_trip_of_what_was_sent_twice() {
+    for (echo, milliseconds) in [(320, 30), (120, 230)] {
+        let mut s = established();
+        s.run("push 1000\n > . 1:1001 ts 120/1000\n +200 > . 1:1001 ts 320/1000");
+        s.run(&format!("+30 < . 1:1 ack 1001 ts 1230/{echo}"));
+        assert_eq!(s.tcp.latest_rtt(), Some(Duration::from_millis(milliseconds)));
+    }
+}
+
+/// RFC 6191 §2: who decides about TIME-WAIT asks for it.
+#[test]
+fn the_last_clock_of_the_peer_is_known() {
+    let mut s = established();
+    assert_eq!(s.tcp.recent_timestamp(), Some(1000));
+    s.run("< . 1:1001 ack 1 ts 1020/120");
+    assert_eq!(s.tcp.recent_timestamp(), Some(1020));
+    assert_eq!(Script::established(plain()).tcp.recent_timestamp(), None);
+}
