@@ -161,7 +161,7 @@ impl Reassembly {
             *last = payload;
         } else if last.offset + u64::from(last.len) == offset && last.len <= u32::MAX - len {
             last.len += len;
-        } else if self.more.len() < most {
+        } else if self.more.len() + 1 < most {
             self.more.push_back(payload);
         } else {
             return false;

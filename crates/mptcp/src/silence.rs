@@ -32,9 +32,7 @@ impl Silence {
     /// An acceptable segment has come.
     pub(crate) fn on_heard(&mut self, now: Instant) {
         self.heard = now;
-        if self.stale && self.since != now {
-            self.stale = false;
-        }
+        self.stale = false;
     }
 
     /// The connection has waited in vain once more.

@@ -36,6 +36,7 @@ impl CouplingRule for Cubic {
 
 impl CouplingRule for Bbr {
     const CONTROL: Control = Control::Bbr;
+    const DEPENDS_ON_OTHERS: bool = false;
 
     fn coupling(&self, flows: &[SubflowView], index: usize, base: f64) -> Coupling {
         reno(&flows[index], base)

@@ -161,7 +161,7 @@ fn step(state: &mut PerPlace<Flow>, flows: &[SubflowView], index: usize, rtt: f6
 
 /// Once the queueing delay has doubled, the queue is drained so that the base RTT shows again.
 fn drains(flow: &mut Flow, queueing: f64) -> bool {
-    if queueing > 0.0 && queueing < flow.least_queue {
+    if queueing < flow.least_queue {
         flow.least_queue = queueing;
     }
     if queueing >= 2.0 * flow.least_queue {

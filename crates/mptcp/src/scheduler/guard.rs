@@ -16,6 +16,7 @@ mod tests;
 
 use super::rule::{Decision, Needs, SchedulingRule, candidates};
 use crate::config::{Config, Coupling, GuardConfig, Scheduler};
+use crate::coupling::{Control, control_of};
 use crate::id::SubflowId;
 use crate::view::{QueueView, SubflowView};
 use correction::{Carried, Correction};
@@ -73,7 +74,7 @@ impl SchedulingRule for Guard {
             Scheduler::GoodputGuard(guard) => *guard,
             _ => GuardConfig::default(),
         };
-        Self::new(guard, config.coupling, segments_per_ack(&config.tcp))
+        Self::new(guard, config.coupling, segments_per_ack(config))
     }
 
     /// The best path while it has room; another in use if that blocks nobody; probes; the paths left out if
@@ -352,7 +353,7 @@ impl Guard {
         }
         let best = subflows.iter().find(|s| Some(s.id) == self.best && s.usable)?;
         let octets = u64::from(best.smss).min(best.send_space);
-        if octets == 0 || !best.has_room(octets) {
+        if !best.has_room(octets) {
             return None;
         }
         self.left_behind = self.left_behind.saturating_sub(octets);
@@ -376,7 +377,7 @@ impl Guard {
             let octets = u64::from(view.smss).min(view.send_space);
             // A few at a time: a probe must not measure the queue that it builds itself.
             let few = view.queued() < u64::from(self.config.probe_segments) * u64::from(view.smss);
-            if octets > 0 && few && view.has_room(octets) {
+            if few && view.has_room(octets) {
                 path.probe_left -= 1;
                 return Some(Decision::Copy { subflow: view.id, octets, reason: "goodput guard: probe" });
             }
@@ -387,6 +388,10 @@ impl Guard {
 
 /// How many segments each ACK stands for that lets a window grow. The peer is taken to delay its ACKs as this end
 /// does: nothing on the wire says so.
-fn segments_per_ack(tcp: &ropewalk_tcp::Config) -> u32 {
-    if tcp.congestion_control.counts_octets() { 1 } else { tcp.delayed_ack.segments }
+fn segments_per_ack(config: &Config) -> u32 {
+    let counts_octets = match control_of(config.coupling) {
+        Control::Cubic | Control::Bbr => true,
+        Control::NewReno | Control::Coupled => config.tcp.congestion_control.counts_octets(),
+    };
+    if counts_octets { 1 } else { config.tcp.delayed_ack.segments }
 }

@@ -124,6 +124,7 @@ impl<R: SchedulingRule> SchedulingRule for Box<R> {
     const NEEDS: Needs = R::NEEDS;
     const OWN_POINTERS: bool = R::OWN_POINTERS;
     const STANDS: bool = R::STANDS;
+    const REINJECTS_IN_TURN: bool = R::REINJECTS_IN_TURN;
 
     fn of(config: &Config) -> Self {
         Self::new(R::of(config))

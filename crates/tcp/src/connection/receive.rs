@@ -35,13 +35,6 @@ pub enum Acceptance {
     Signal,
 }
 
-impl Acceptance {
-    /// Does what the segment says count?
-    pub fn counts(self) -> bool {
-        !matches!(self, Self::Rejected | Self::Reset)
-    }
-}
-
 impl Connection {
     /// A segment of this connection arrived.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {

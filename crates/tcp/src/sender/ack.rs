@@ -35,6 +35,8 @@ pub(super) struct Ack {
     pub(super) undelivered_before: u32,
     /// SND.UNA advanced.
     pub(super) advanced: bool,
+    /// It bears nothing but an acknowledgement: RFC 5681 §2 (b), (c), (e).
+    pub(super) bare: bool,
     /// RFC 5681 §2, RFC 6675 §2: a duplicate ACK.
     pub(super) duplicate: bool,
     /// A duplicate was reported (RFC 2883).
@@ -157,6 +159,7 @@ impl Sender {
             delivery: Delivery::new(cx.now, cx.echo_millis(echo), min_rtt, fack),
             undelivered_before: self.flight().saturating_sub(self.queue.sacked()),
             advanced: segment.ack.after(self.una),
+            bare: self.is_bare(cx, segment),
             duplicate: false,
             dsack: None,
             echo,
@@ -169,7 +172,7 @@ impl Sender {
         if cx.agreed.sack && !segment.options.sack.is_empty() {
             self.apply_sack(&segment.options.sack, &mut ack);
         }
-        ack.duplicate = !ack.advanced && self.is_duplicate(cx, segment, &ack);
+        ack.duplicate = !ack.advanced && self.is_duplicate(cx, &ack);
         cx.stats.duplicate_acks_received += u64::from(ack.duplicate);
         ack
     }
@@ -218,19 +221,24 @@ impl Sender {
         (reported.left < reported.right).then_some(reported)
     }
 
-    fn is_duplicate(&self, cx: &Context, segment: &Segment, ack: &Ack) -> bool {
+    /// Does the segment bear neither data, nor a signal, nor a new window?
+    fn is_bare(&self, cx: &Context, segment: &Segment) -> bool {
+        // A window that belongs to the owner above changes for other reasons.
+        let same_window = !cx.owns_window() || self.peer.of(segment) == self.peer.size();
+        // RFC 8684 §3.4: an ACK that only carries Multipath TCP's signals says nothing about congestion.
+        segment.payload.len == 0
+            && !segment.options.mptcp.has_rare()
+            && !segment.flags.intersects(Flags::SYN | Flags::FIN)
+            && same_window
+    }
+
+    fn is_duplicate(&self, cx: &Context, ack: &Ack) -> bool {
         if cx.agreed.sack {
             // RFC 6675 §2: it reports octets that were not reported before.
             return ack.delivery.sacked > 0;
         }
-        // RFC 5681 §2 (a) to (e). A window that belongs to the owner above changes for other reasons.
-        let same_window = !cx.owns_window() || self.peer.of(segment) == self.peer.size();
-        // RFC 8684 §3.4: an ACK that only carries Multipath TCP's signals says nothing about congestion.
-        self.nxt != self.una
-            && segment.payload.len == 0
-            && !segment.options.mptcp.has_rare()
-            && !segment.flags.intersects(Flags::SYN | Flags::FIN)
-            && same_window
+        // RFC 5681 §2 (a) to (e).
+        self.nxt != self.una && ack.bare
     }
 
     /// Round-trip time and delivery rate.

@@ -70,8 +70,8 @@ impl Sender {
             if self.recovery.phase == Phase::Open {
                 self.controller.on_repaired_loss(self.flight());
             }
-        } else if !ack.advanced && ack.delivery.sacked == 0 {
-            // Both arrived: the duplicate made this duplicate ACK.
+        } else if !ack.advanced && ack.bare && ack.delivery.sacked == 0 {
+            // Both arrived: the duplicate made this duplicate ACK. The peer's data say nothing about it.
             self.recovery.tail_probe = None;
         }
     }

@@ -101,8 +101,8 @@ fn mean_window(control: Control, path: &PathParameters, aggressiveness: f64) -> 
     // PFTK's square-root term (RFC 3819 §8.5 has it for b = 2): √(3/2bp), times √k for an AIMD that is k
     // times as aggressive as Reno.
     let reno = (1.5 * aggressiveness / (path.segments_per_ack * path.loss)).sqrt();
-    if control == Control::Bbr && path.loss < 0.02 {
-        // Below BBR.LossThresh losses do not limit it: the path does.
+    if control == Control::Bbr && path.loss <= 0.02 {
+        // Up to BBR.LossThresh losses do not limit it: the path does.
         return 1e9;
     }
     if control != Control::Cubic {

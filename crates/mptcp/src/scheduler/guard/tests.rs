@@ -37,6 +37,11 @@ fn a_guard_is_as_the_configuration_says() {
         config.tcp.congestion_control = CongestionControl::NewReno { byte_counting };
         config.tcp.delayed_ack.segments = 2;
         assert_eq!(Guard::of(&config), Guard::new(chosen, Coupling::Olia, segments_per_ack));
+        // CUBIC and BBR count octets, whatever control TCP would have alone.
+        for coupling in [Coupling::Cubic, Coupling::Bbr] {
+            let config = Config { coupling, ..config.clone() };
+            assert_eq!(Guard::of(&config), Guard::new(chosen, coupling, 1));
+        }
     }
 }
 
@@ -400,7 +405,7 @@ fn a_new_path_is_probed_first_where_one_loss_would_block_the_best() {
 }
 
 mod model {
-    use super::super::model::{PathParameters, Prediction, predict};
+    use super::super::model::{PathParameters, Prediction, is_coupled, predict};
     use super::near;
     use crate::config::Coupling;
     use crate::view::samples::subflow;
@@ -426,6 +431,14 @@ mod model {
 
     fn alone(path: PathParameters, window: f64) -> f64 {
         predicted(Coupling::Uncoupled, &[path], window).goodput
+    }
+
+    #[test]
+    fn subflows_that_run_a_control_each_are_not_coupled() {
+        for coupling in [Coupling::Uncoupled, Coupling::Cubic, Coupling::Bbr, Coupling::Wvegas] {
+            assert!(!is_coupled(coupling), "{coupling:?}");
+        }
+        assert!([Coupling::Lia, Coupling::Olia, Coupling::Balia].into_iter().all(is_coupled));
     }
 
     #[test]
