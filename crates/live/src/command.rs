@@ -1,13 +1,14 @@
 //! Programs of a scenario: each a process group in the namespace of its host, ended with the run.
 
-use crate::clock::{Clock, timespec};
+use crate::clock::Clock;
 use crate::namespace::Namespace;
+use crate::wait::wait;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use ropewalk_scenario::CommandRow;
 use ropewalk_scenario::plan::{AddressIndex, CommandPlan, NodeIndex, NodeKind, Plan};
 use ropewalk_units::{Duration, Instant};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::{PidfdFlags, pidfd_open};
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, PipeReader, Read};
@@ -182,15 +183,6 @@ impl Process {
 
 fn is_ready(fd: &impl AsFd) -> io::Result<bool> {
     wait(&mut [PollFd::new(fd, PollFlags::IN)], Duration::ZERO)
-}
-
-/// Waits until one of them is ready, for `most` at the longest. Returns whether one is.
-fn wait(fds: &mut [PollFd<'_>], most: Duration) -> io::Result<bool> {
-    match poll(fds, Some(&timespec(most))) {
-        Ok(ready) => Ok(ready > 0),
-        Err(rustix::io::Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// The hosts' addresses by name, for the shell: `ip_HOST`, the first, and `ip_HOST_LINK`.

@@ -30,6 +30,7 @@ mod run;
 mod settings;
 mod site;
 mod urgency;
+mod wait;
 
 pub use clock::Clock;
 pub use doctor::{Finding, clean, examine};

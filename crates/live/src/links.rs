@@ -12,7 +12,8 @@ pub(crate) use host::{Host, Takes};
 pub(crate) use lateness::Lateness;
 pub(crate) use own::OwnHost;
 
-use crate::clock::{Clock, timespec};
+use crate::clock::Clock;
+use crate::wait::wait;
 use packet::Octets;
 use ropewalk_scenario::plan::{NodeKind, NodePlan, Plan};
 use ropewalk_sim::{
@@ -20,7 +21,7 @@ use ropewalk_sim::{
 };
 use ropewalk_units::{Duration, Instant};
 use router::Router;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -228,12 +229,5 @@ impl Links {
             }
         }
         all
-    }
-}
-
-fn wait(fds: &mut [PollFd<'_>], most: Duration) -> io::Result<()> {
-    match poll(fds, Some(&timespec(most))) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }

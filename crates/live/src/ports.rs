@@ -1,9 +1,10 @@
 //! TUN interfaces, and the loop between them and a host.
 
 use crate::clock::Clock;
+use crate::wait::wait;
 use ropewalk_host::Host;
 use ropewalk_units::{Duration, Instant};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::AsFd;
@@ -127,16 +128,10 @@ impl Ports {
     fn wait(&self, host: &Host, most: Duration) -> Result<(), Error> {
         let now = self.now();
         let until = host.poll_timeout().map_or(most, |due| due.saturating_since(now).min(most));
-        let timeout = Timespec {
-            tv_sec: (until.as_nanos() / 1_000_000_000) as i64,
-            tv_nsec: (until.as_nanos() % 1_000_000_000) as i64,
-        };
         let fds = self.ports.iter().map(|port| port.device.as_fd());
         let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(Error::Io(error.into())),
-        }
+        wait(&mut fds, until)?;
+        Ok(())
     }
 
     fn receive(&mut self, host: &mut Host, number: usize) -> Result<(), Error> {

@@ -232,4 +232,11 @@ mod tests {
         buffer.on_written(2 * 32_728);
         assert_eq!(buffer.space(2 * 32_728, 2 * 32_728), 0);
     }
+
+    #[test]
+    fn a_send_buffer_of_fixed_size_does_not_depend_on_the_subflows() {
+        let fixed = Memory::new(&Config { send_autotuning: false, send_buffer: 100_000, ..Config::linux() });
+        assert_eq!((fixed.over(0), fixed.over(100_000), fixed.over(200_000)), (100_000, 100_000, 100_000));
+        assert_eq!(memory().over(0), 16_384, "what one begins with, if there is no subflow");
+    }
 }

@@ -471,4 +471,73 @@ mod tests {
         let head = queue.reinjection().unwrap();
         assert_eq!((head.start, head.carriers), (0, 0));
     }
+
+    /// What both carried before it does not count for it.
+    #[test]
+    fn new_data_behind_what_two_carry_is_on_its_own_subflow_only() {
+        let mut queue = SendQueue::new(Dsn::new(99));
+        queue.write(3000);
+        queue.send_new(1000, to(0, 1000));
+        queue.send_again(0, 1000, to(1, 1000));
+        queue.send_new(1000, to(1, 2000));
+        assert_eq!(queue.forget(1, 0b01), 1000);
+        assert_eq!(queue.reinjection().map(|sent| (sent.start, sent.end())), Some((1000, 2000)));
+    }
+
+    #[test]
+    fn a_timeout_of_one_subflow_queues_nothing_that_it_did_not_carry() {
+        let nobody_else = 0b100;
+        let mut all = queue();
+        assert_eq!(all.requeue(1, nobody_else), 1000);
+        assert_eq!(all.reinjection().map(|sent| (sent.start, sent.end())), Some((1000, 2000)));
+        let mut oldest = queue();
+        oldest.requeue_oldest(1, nobody_else);
+        assert_eq!(oldest.reinjection().map(|sent| (sent.start, sent.end())), Some((1000, 2000)));
+        let mut elsewhere = queue();
+        elsewhere.send_again(1000, 1000, to(2, 1000));
+        elsewhere.requeue_oldest(1, nobody_else);
+        assert!(elsewhere.reinjection().is_none(), "a healthy subflow carries it too");
+    }
+
+    #[test]
+    fn what_follows_a_dead_subflow_in_its_place_has_carried_nothing() {
+        for slot in [0, 1] {
+            let mut queue = queue();
+            queue.forget(slot, 0);
+            let sent = queue.reinjection().expect("it carried some");
+            assert_eq!((sent.carriers, sent.excluded()), (0, 0), "place {slot}");
+        }
+    }
+
+    #[test]
+    fn the_middle_of_a_range_can_be_sent_again_by_itself() {
+        let mut queue = queue();
+        queue.send_again(2500, 1000, to(1, 2000));
+        assert_eq!(queue.requeue(0, 0b10), 2000, "all but the middle");
+        let mut again = Vec::new();
+        while let Some(sent) = queue.reinjection() {
+            again.push((sent.start, sent.end()));
+            queue.send_again(sent.start, sent.len, to(1, 0));
+        }
+        assert_eq!(again, [(0, 1000), (2000, 2500), (3500, 4000)]);
+    }
+
+    #[test]
+    fn a_rewind_keeps_what_lies_before_and_nothing_else() {
+        let mut within = queue();
+        within.rewind(1500);
+        assert_eq!(within.holding(1200).map(|sent| (sent.start, sent.end())), Some((1000, 1500)));
+        let mut whole = queue();
+        whole.rewind(0);
+        assert_eq!((whole.head(), whole.next()), (None, 0));
+    }
+
+    #[test]
+    fn a_copy_is_of_the_latest_range_that_the_subflow_has_not_carried() {
+        let queue = queue();
+        let latest = |slots| queue.latest_without(slots).map(|sent| (sent.start, sent.end()));
+        assert_eq!(latest(0b01), Some((1000, 2000)));
+        assert_eq!(latest(0b10), Some((2000, 4000)));
+        assert_eq!(latest(0b11), None);
+    }
 }

@@ -1,6 +1,6 @@
 //! One end of a connection at a host of ours: the scenario's source and sink on the sans-IO host.
 
-use super::stream::{CHUNK, Outgoing, tell, wrong_at};
+use super::stream::{CHUNK, Outgoing, follows, tell, wrong_at};
 use super::{DataEnd, Progress, server_port};
 use crate::board::{Report, Seen};
 use crate::netlink::TcpInfo;
@@ -170,11 +170,6 @@ impl OwnEnd {
         let subflows = vec![seen(local, remote, host.tcp(id)?)];
         Some((self.connection, Report { subflows, reinjected: None }))
     }
-}
-
-/// An end that only follows its peer stays open, as at a kernel.
-fn follows(source: &Source) -> bool {
-    matches!(source, Source::None | Source::Responder(_))
 }
 
 /// What a kernel would tell of this connection.

@@ -1,11 +1,11 @@
 //! Sockets of a connection, as its plan says.
 
-use crate::clock::timespec;
+use crate::wait::wait;
 use ropewalk_mptcp::Coupling;
 use ropewalk_scenario::plan::{ConnectionPlan, Plan, Protocol};
 use ropewalk_tcp::CongestionControl;
 use ropewalk_units::Duration;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags};
 use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, Read, Write};
@@ -149,11 +149,8 @@ fn roomy(domain: Domain) -> io::Result<Socket> {
 /// Waits for `most`, but not longer than [`LOOK`]. Returns what the socket is ready for.
 fn look(socket: &Socket, flags: PollFlags, most: Duration) -> io::Result<PollFlags> {
     let mut asked = [PollFd::new(socket, flags)];
-    match poll(&mut asked, Some(&timespec(most.min(LOOK)))) {
-        Ok(_) => Ok(asked[0].revents()),
-        Err(rustix::io::Errno::INTR) => Ok(PollFlags::empty()),
-        Err(error) => Err(error.into()),
-    }
+    wait(&mut asked, most.min(LOOK))?;
+    Ok(asked[0].revents())
 }
 
 /// A socket that listens.

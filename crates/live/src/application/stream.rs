@@ -111,10 +111,7 @@ impl<'a> Running<'a> {
             let Some(len) = again(self.stream.write(octets))? else { return Ok(true) };
             outgoing.advance(len as u64);
         }
-        // An end that only follows its peer stays open: the kernel tells nothing of a connection
-        // that is closed.
-        let follows = matches!(source, Source::None | Source::Responder(_));
-        if outgoing.finished && !follows && !self.is_shut {
+        if outgoing.finished && !follows(source) && !self.is_shut {
             self.is_shut = true;
             self.stream.finish()?;
         }
@@ -148,6 +145,12 @@ impl<'a> Running<'a> {
     fn tell(&self) {
         tell(&self.end.progress, self.end.data, &self.end.source, &self.sink);
     }
+}
+
+/// Does this end only follow its peer? Then it stays open: a kernel tells nothing of a connection
+/// that is closed.
+pub(super) fn follows(source: &Source) -> bool {
+    matches!(source, Source::None | Source::Responder(_))
 }
 
 /// The place of the first octet that is not the one of the generated stream. These octets should be

@@ -14,7 +14,15 @@ fn main() -> ExitCode {
         eprintln!("usage: ropewalk-links SCENARIO.toml");
         return ExitCode::from(2);
     };
-    match hold(Path::new(&file)) {
+    let file = Path::new(&file);
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("{}: {error}", file.display());
+            return ExitCode::FAILURE;
+        }
+    };
+    match hold(file, &text) {
         Ok(()) | Err(ropewalk_live::RunError::Interrupted { .. }) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -23,9 +31,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn hold(file: &Path) -> Result<(), ropewalk_live::RunError> {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    let scenario = load(&text, Some(file), &[])?;
+fn hold(file: &Path, text: &str) -> Result<(), ropewalk_live::RunError> {
+    let scenario = load(text, Some(file), &[])?;
     let stop = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&stop);
     std::thread::spawn(move || {

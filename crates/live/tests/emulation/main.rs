@@ -362,3 +362,11 @@ fn captures_are_refused() {
     let error = ropewalk_live::run(&scenario, &options).expect_err("there are none");
     assert!(error.to_string().contains("no captures"), "{error}");
 }
+
+#[test]
+fn links_tell_why_a_scenario_cannot_be_read() {
+    let mut links = std::process::Command::new(env!("CARGO_BIN_EXE_ropewalk-links"));
+    let output = links.arg("/nowhere/scenario.toml").output().expect("the program of this crate");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("/nowhere/scenario.toml: No such file"), "{said}");
+}

@@ -1,8 +1,8 @@
 //! Mappings, DATA_ACKs and windows (RFC 8684 §3.3.1 to §3.3.6).
 
 use crate::script::{Script, config, small_window};
-use ropewalk_mptcp::{Config, Coupling, Event, Secret};
-use ropewalk_wire::Segment;
+use ropewalk_mptcp::{Config, Coupling, Event, Secret, SubflowId};
+use ropewalk_wire::{DataAck, Dss, Flags, Segment};
 
 #[test]
 fn every_segment_carries_a_mapping_until_a_data_ack_comes_and_one_sent_again_the_same() {
@@ -331,4 +331,85 @@ fn a_coupled_window_grows_alike_with_acks_that_carry_data() {
         let with_data = window_after(coupling, |at| format!("{at}:{} map {} {at} 1", at + 1, at - 1));
         assert_eq!(alone, with_data, "{coupling:?}");
     }
+}
+
+/// RFC 8684 §3.3.5: the window is told beside any DATA_ACK, one on data that says nothing else new included. Header prediction takes
+/// such a segment.
+#[test]
+fn a_window_that_opens_on_a_data_segment_lets_data_out() {
+    let mut stamped = config();
+    stamped.tcp.timestamps = true;
+    let mut server = Script::accept(stamped, "S 0:1 win 0 mss 1024 sackok ts 1 0 capable");
+    server.run(
+        "0 > S. 0:1 ack 1 capable
+         +20 0 < . 1:1 ack 1 win 0 ts 21 0 capable
+         +1 0 < . 1:101 ack 1 win 0 ts 22 0 dack 0 map 0 1 100",
+    );
+    server.take_out();
+    server.run("push 5000\n > nothing\n +1 0 < . 101:201 ack 1 win 2500 ts 23 0 dack 0 map 100 101 100");
+    let sent = server.take_out();
+    assert_eq!(sent.iter().map(|(_, segment)| segment.payload.len).sum::<u32>(), 2500, "{sent:?}");
+}
+
+/// RFC 9293 §3.7.4, for the connection.
+#[test]
+fn less_than_a_segment_waits_for_what_is_on_its_way_unless_it_is_the_last() {
+    let mut server = Script::server(config());
+    server.run(
+        "push 1000
+         0 > . 1:1001 ack 1
+         push 100
+         > nothing
+         +20 0 < . 1:1 ack 1001 win 60000 dack 1000
+         0 > . 1001:1101 ack 1
+         push 100
+         > nothing
+         finish",
+    );
+    assert!(server.take_out().iter().any(|(_, segment)| segment.payload.len == 100), "nothing follows it");
+}
+
+#[test]
+fn octets_stay_in_the_send_buffer_until_the_data_ack() {
+    let mut server = Script::server(Config { send_autotuning: false, send_buffer: 10_000, ..config() });
+    server.join();
+    assert_eq!(server.connection.send_space(), 10_000);
+    server.run("push 4000");
+    server.take_out();
+    assert_eq!(server.connection.send_space(), 6000);
+    server.run("push 6000");
+    server.take_out();
+    assert_eq!(server.connection.send_space(), 0, "whatever the subflows could hold");
+    server.run("+20 0 < . 1:1 ack 4001 win 60000 dack 0");
+    assert_eq!(server.connection.send_space(), 0);
+    server.run("+1 0 < . 1:1 ack 4001 win 60000 dack 4000");
+    assert_eq!(server.connection.send_space(), 4000);
+}
+
+/// It writes within the event that makes the room.
+#[test]
+fn an_application_that_waits_hears_at_once_by_how_much_the_send_buffer_grows() {
+    let mut server = Script::server(config());
+    let space = server.connection.send_space();
+    server.run(&format!("push {space}"));
+    server.take_out();
+    assert_eq!(server.connection.send_space(), 0);
+    server.run("+20 0 < . 1:1 ack 10001 win 60000 dack 10000");
+    server.take_out();
+    let end = server.ends[0];
+    let mut ack = Segment {
+        seq: end.irs + 1,
+        ack: end.iss + 20_001,
+        flags: Flags::ACK,
+        window: 60_000,
+        ..Segment::default()
+    };
+    let data_ack = DataAck::Long(server.keys(0).data().1 + 20_000);
+    ack.options.mptcp.dss = Some(Dss::new(Some(data_ack), None));
+    server.run("+20");
+    server.connection.handle_segment(server.now, SubflowId(0), &ack);
+    let at_once = server.connection.send_space();
+    server.run("read");
+    assert!(at_once > 0);
+    assert_eq!(server.connection.send_space(), at_once, "nothing else makes room");
 }

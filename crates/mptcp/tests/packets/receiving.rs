@@ -293,7 +293,7 @@ fn the_window_grows_once_a_round_trip_is_over() {
         "0 > S. 0:1 ack 1 capable
          +20 0 < . 1:1 ack 1 win 1000 capable",
     );
-    assert_eq!(subflow(&server, 0).tcp().srtt().map(|rtt| rtt.as_millis()), Some(20));
+    assert_eq!(subflow(&server, 0).tcp().srtt().map(Duration::as_millis), Some(20));
     let scale = subflow(&server, 0).tcp().own_window_scale();
     let mut arrives = |wait: u32, from: u32, to: u32| {
         let (data, len) = (from - 1, to - from);

@@ -15,6 +15,7 @@
 //! count from the first octet of the stream. Options:
 //!
 //! ```text
+//! ts VALUE ECHO           timestamps
 //! dack N | dack32 N       DATA_ACK of 64 or 32 bits
 //! map DATA SSN LEN        a mapping; LEN 0 is an infinite one
 //! fin                     F of the DSS

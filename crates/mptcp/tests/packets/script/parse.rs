@@ -3,7 +3,7 @@
 use super::{Keys, options};
 use ropewalk_testnet::words::{flags, number, pair};
 use ropewalk_units::Seq;
-use ropewalk_wire::{Flags, SackBlocks, Segment};
+use ropewalk_wire::{Flags, SackBlocks, Segment, Timestamps};
 use std::slice::Iter;
 
 /// The words of a line that are left.
@@ -44,6 +44,10 @@ pub(super) fn segment(words: &[&str], keys: &Keys) -> Segment {
             "mss" => segment.options.mss = Some(rest.value(word)),
             "wscale" => segment.options.window_scale = Some(rest.value(word)),
             "sackok" => segment.options.sack_permitted = true,
+            "ts" => {
+                let (value, echo) = (rest.value(word), rest.value(word));
+                segment.options.timestamps = Some(Timestamps { value, echo });
+            }
             "sack" => segment.options.sack = blocks(rest.text(word), ack),
             word => parts.word(word, &mut rest, &segment, keys),
         }
