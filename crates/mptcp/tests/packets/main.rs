@@ -18,7 +18,6 @@ mod order;
 mod receiving;
 mod relief;
 mod resets;
-mod resets;
 mod silence;
 mod subflows;
 mod transitions;

@@ -4,6 +4,7 @@
 use crate::agreement::with_checksums;
 use crate::script::{PEER_KEY, Script, config, small_window};
 use ropewalk_mptcp::{Config, Event, FallbackReason, Subflow, SubflowId, keys};
+use ropewalk_units::Duration;
 use ropewalk_wire::{Flags, Payload};
 
 /// Lines one by one; what leaves is not looked at.
