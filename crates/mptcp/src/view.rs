@@ -186,3 +186,22 @@ pub(crate) mod samples {
         QueueView { unsent: 1_000_000, window_left: 1_000_000, ..QueueView::default() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::samples::subflow;
+    use super::*;
+
+    /// A pacer may hold it back whose window is open.
+    #[test]
+    fn while_a_subflow_is_idle_any_octet_is_room_and_none_is_no_room() {
+        let mut view = subflow(0, 10, Duration::from_millis(10));
+        view.cwnd_space = 1;
+        assert!(view.has_room(2000));
+        view.cwnd_space = 0;
+        assert!(!view.has_room(2000));
+        view.pipe = 1000;
+        view.cwnd_space = 999;
+        assert!(!view.has_room(2000), "no whole segment, and it is not idle");
+    }
+}

@@ -39,7 +39,7 @@ fn the_oldest_segment_of_a_full_window_goes_to_the_subflow_with_room_once() {
 }
 
 #[test]
-fn a_window_that_keeps_nothing_back_is_not_penalizing() {
+fn a_window_that_keeps_nothing_back_is_not_relieved() {
     let both = Config { opportunistic_retransmission: true, ..penalizing() };
     let mut server = Script::accept(both, "S 0:1 win 15000 mss 1024 sackok capable");
     server.run(
