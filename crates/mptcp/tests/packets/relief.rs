@@ -62,15 +62,6 @@ fn a_window_that_keeps_nothing_back_is_not_relieved() {
     );
 }
 
-/// Its peer has closed it. Nothing is carried there, and nobody is slow for the one that is left.
-#[test]
-fn a_subflow_that_closes_relieves_nothing() {
-    let mut server = held_up(penalizing());
-    relief(&mut server);
-    server.run("+5 1 < F. 1:2 ack 10001 win 5000 dack 10000");
-    assert_eq!(relief(&mut server), (vec![], vec![]));
-}
-
 #[test]
 fn a_slow_subflow_that_does_not_carry_the_oldest_octets_is_not_penalized() {
     let mut server = Script::accept(penalizing(), "S 0:1 win 25000 mss 1024 sackok capable");
