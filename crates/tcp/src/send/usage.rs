@@ -66,4 +66,27 @@ mod tests {
         usage.on_sent(Mark::START + 3000, 1000, Room::Segment);
         assert!(!usage.is_limited() && usage.most() == 1000);
     }
+
+    /// `tcp_cwnd_validate`: the maximum of a round, which ends when all is acknowledged that was on its way at that time.
+    #[test]
+    fn a_round_remembers_the_most_that_was_on_its_way() {
+        let mut usage = Usage::new();
+        usage.on_sent(Mark::START, 1000, Room::Segment);
+        usage.on_sent(Mark::START, 2000, Room::Segment);
+        assert_eq!(usage.most(), 2000);
+        usage.on_sent(Mark::START + 1000, 1500, Room::Segment);
+        assert_eq!(usage.most(), 2000, "no less in this round");
+        // As much once more does not make the round longer.
+        usage.on_sent(Mark::START + 1000, 2000, Room::Segment);
+        usage.on_sent(Mark::START + 2000, 500, Room::Segment);
+        assert_eq!(usage.most(), 500, "another round");
+    }
+
+    #[test]
+    fn more_on_its_way_does_not_make_a_round_forget_that_the_window_was_full() {
+        let mut usage = Usage::new();
+        usage.on_sent(Mark::START, 3000, Room::None);
+        usage.on_sent(Mark::START + 1000, 3500, Room::Segment);
+        assert!(usage.is_limited());
+    }
 }

@@ -174,3 +174,30 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use ropewalk_congestion::CongestionControl;
+    use ropewalk_wire::Payload;
+    use std::sync::Arc;
+
+    /// draft-ietf-ccwg-bbr, P.tx_in_flight: what is on its way when a packet has left, itself included.
+    #[test]
+    fn a_packet_counts_among_what_is_on_its_way_with_it() {
+        let now = Instant::ZERO + Duration::from_millis(100);
+        let (window_owner, congestion_control) = (WindowOwner::Shared, CongestionControl::Bbr);
+        let config = Arc::new(Config { window_owner, congestion_control, mss: 1000, ..Config::linux() });
+        let mut sender = Sender::new(&config, Seq::new(1), now);
+        let mut cx = Context::new(config, State::Established, now);
+        sender.push(&cx, Payload { offset: 0, len: 2000 });
+        for sent in [1000, 2000] {
+            sender.next_segment(&mut cx).expect("a segment");
+            let path = sender.path_mut().expect("a model");
+            let packet = path.packet(Seq::new(1) + sent).copied();
+            let mut sampler = path.sampler;
+            assert_eq!(sampler.on_acked(now, 0, packet.as_ref(), Duration::ZERO).tx_in_flight, sent);
+        }
+    }
+}

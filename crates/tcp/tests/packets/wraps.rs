@@ -3,6 +3,8 @@
 use crate::script::Script;
 use crate::script::configs::{plain, rack, sack};
 use ropewalk_tcp::{Config, LossRecovery};
+use ropewalk_units::{Duration, Instant};
+use ropewalk_wire::{Flags, Payload, Segment};
 
 const SEGMENT: u64 = 60_000;
 /// More than half of the circle, in whole segments.
@@ -141,4 +143,23 @@ fn the_window_is_heard_of_after_two_gigabytes_received() {
         assert_eq!(s.tcp.peer_window(), window << 14);
     }
     assert_eq!(s.tcp.stats().bytes_received, 3 * MUCH);
+}
+
+/// … also if no segment among them acknowledges as much as one before: SND.WL1 follows RCV.NXT.
+#[test]
+fn the_window_is_heard_of_after_two_gigabytes_with_an_old_acknowledgement() {
+    let mut s = fast(plain());
+    s.run("push 1000\n > . 1:1001\n +20 < . 1:1 ack 1001");
+    let (now, ack) = (Instant::ZERO + Duration::from_millis(139), s.tcp.iss() + 1);
+    for n in 0..MUCH / SEGMENT {
+        let (seq, payload) = (s.tcp.rcv_nxt(), Payload { offset: n * SEGMENT, len: SEGMENT as u32 });
+        let segment = Segment { seq, ack, flags: Flags::ACK, window: 1, payload, ..Segment::default() };
+        s.tcp.handle_segment(now, &segment);
+        while s.tcp.read(u64::MAX).is_some() {}
+        while s.tcp.poll_transmit(now).is_some() {}
+    }
+    assert_eq!((s.tcp.stats().bytes_received, s.tcp.peer_window()), (MUCH, 60_000 << 14));
+    let next = s.tcp.rcv_nxt().since(s.tcp.irs());
+    s.run(&format!("< . {next}:{next} ack 1001 win 1000"));
+    assert_eq!(s.tcp.peer_window(), 1000 << 14);
 }

@@ -36,6 +36,20 @@ fn memory_of_a_large_window_is_given_back() {
     assert!(sent.segments.capacity() <= 2 * SPARE, "room for {} segments", sent.segments.capacity());
 }
 
+#[test]
+fn memory_of_many_retransmissions_is_given_back() {
+    const SEGMENTS: u32 = 50 * SPARE as u32;
+    let mut sent = queue(SEGMENTS);
+    sent.mark_all_lost();
+    while let Some(lost) = sent.next_lost() {
+        sent.mark_retransmitted(lost, at(10_000));
+    }
+    assert!(sent.retransmissions.capacity() >= SEGMENTS as usize);
+    sent.acknowledge(seq(SEGMENTS), &mut delivery(20_000));
+    let capacity = sent.retransmissions.capacity();
+    assert!(capacity <= 2 * SPARE, "room for {capacity} retransmissions");
+}
+
 thread_local! {
     /// Turns of loops that [`step`] has noted in this test.
     pub(super) static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
@@ -79,6 +93,30 @@ fn an_ack_inside_a_segment_trims_it() {
     let front = queue.front().unwrap();
     assert_eq!((front.seq, front.payload()), (seq(1) + 300, Payload { offset: 1300, len: 700 }));
     queue.audit(seq(1) + 300, seq(3));
+}
+
+/// Who cuts the data anew may acknowledge a part of a segment in any state.
+#[test]
+fn an_ack_inside_a_segment_trims_what_is_counted_of_it() {
+    let (inside, all) = (seq(0) + 300, 4 * LEN);
+    let trimmed = |queue: &mut SentQueue| {
+        queue.acknowledge(inside, &mut delivery(30));
+        queue.audit(inside, seq(4));
+        (queue.pipe(all - 300), queue.wants_retransmission())
+    };
+    let mut lost = queue(4);
+    lost.mark_lost(0);
+    assert_eq!(trimmed(&mut lost), (3 * LEN, true));
+    let mut repaired = queue(4);
+    repaired.mark_lost(0);
+    repaired.mark_retransmitted(0, at(20));
+    assert_eq!(trimmed(&mut repaired), (3 * LEN + 700, false));
+    let mut probed = queue(4);
+    probed.mark_retransmitted(0, at(20));
+    assert_eq!(trimmed(&mut probed), (3 * LEN + 2 * 700, false));
+    let mut reported = queue(4);
+    reported.sack(&[(seq(0), seq(1))], &mut delivery(20));
+    assert_eq!(trimmed(&mut reported), (3 * LEN, false));
 }
 
 #[test]
@@ -142,6 +180,42 @@ fn overdue_originals_and_retransmissions_are_found_in_order_of_time() {
     queue.mark_overdue(at(40), (at(25), seq(4)), Duration::from_millis(20));
     assert_eq!(queue.next_lost(), Some(0));
     queue.audit(seq(0), seq(4));
+}
+
+/// RFC 8985 §6.2 step 5: what was sent before the latest that was delivered. A segment between them that was sent again
+/// later has its own time.
+#[test]
+fn originals_on_both_sides_of_a_retransmission_are_overdue() {
+    let mut queue = queue(4);
+    queue.mark_retransmitted(1, at(20));
+    queue.sack(&[(seq(3), seq(4))], &mut delivery(40));
+    assert!(queue.mark_overdue(at(40), (at(3), seq(4)), Duration::from_millis(20)).any);
+    assert_eq!((queue.lost, queue.retransmitted), (2 * LEN, LEN));
+}
+
+#[test]
+fn a_lost_retransmission_is_a_loss() {
+    let mut queue = queue(4);
+    queue.mark_lost(0);
+    queue.mark_retransmitted(0, at(20));
+    queue.sack(&[(seq(1), seq(4))], &mut delivery(40));
+    let latest = (at(25), seq(4));
+    assert!(!queue.mark_overdue(at(39), latest, Duration::from_millis(20)).any);
+    assert!(queue.mark_overdue(at(40), latest, Duration::from_millis(20)).any);
+    assert_eq!(queue.next_lost(), Some(0));
+}
+
+/// After a timeout the segment has left once more: of the retransmission before nothing follows for it.
+#[test]
+fn a_retransmission_is_judged_by_its_last_time() {
+    let mut queue = queue(4);
+    queue.mark_lost(0);
+    queue.mark_retransmitted(0, at(20));
+    queue.mark_lost(0);
+    queue.mark_retransmitted(0, at(60));
+    queue.sack(&[(seq(1), seq(4))], &mut delivery(65));
+    assert!(!queue.mark_overdue(at(65), (at(30), seq(4)), Duration::from_millis(20)).any);
+    assert!(queue.mark_overdue(at(80), (at(61), seq(4)), Duration::from_millis(20)).any);
 }
 
 #[test]
