@@ -152,7 +152,7 @@ fn a_syn_lost_once_leaves_the_initial_window() {
 
 /// RFC 5681 §4.1: an interval that exceeds the RTO, here 200 ms. Each RTO of it halves the window.
 #[test]
-fn an_idle_time_counts_from_one_timeout_on_and_where_it_is_asked_for() {
+fn an_idle_time_longer_than_the_timeout_counts_where_that_is_asked_for() {
     for (idle_restart, idle, cwnd) in [(false, 10_000, 6000), (true, 200, 6000), (true, 201, 3000)] {
         let mut s = Script::established(Config { initial_window: 2, idle_restart, ..plain() });
         flight(&mut s, 0, 2);
