@@ -126,6 +126,13 @@ mod tests {
     }
 
     #[test]
+    fn a_view_is_out_of_date_until_all_of_it_is_renewed() {
+        let mut upkeep = Upkeep::ALL;
+        assert!(upkeep.renews_room() && upkeep.renews_window());
+        assert!(upkeep.needs_view());
+    }
+
+    #[test]
     fn polling_and_views_do_not_touch_each_other() {
         let mut upkeep = Upkeep::ALL;
         upkeep.on_polled();
@@ -149,5 +156,9 @@ mod tests {
         due.request_schedule();
         due.request_schedule_if(false);
         assert!(due.schedules() && due.is_anything());
+        due.on_scheduled();
+        assert!(!due.is_anything());
+        due.request_poll();
+        assert!(due.is_anything() && !due.schedules());
     }
 }

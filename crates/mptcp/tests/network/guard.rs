@@ -144,3 +144,24 @@ fn a_path_left_out_is_probed_and_returns_when_it_heals() {
     }
     assert!(healing_carried > 5 * ill_carried, "{healing_carried} {ill_carried}");
 }
+
+/// A probe blocks nobody: it carries what another path has carried last, and the peer may have that already.
+#[test]
+fn a_probe_carries_a_copy_of_what_was_sent_last() {
+    let (scheduler, receive_buffer) = (guard(), SMALL);
+    let mut config = Config { scheduler, receive_buffer, ..Config::classic() };
+    config.coupling = Coupling::Uncoupled;
+    config.tcp.window_scale = Some(7);
+    let lines = vec![good(), line(200, 300, 0)];
+    let mut network = mptcp_network([config.clone(), config], [ENDLESS, 0], lines, 1);
+    network.record();
+    run(&mut network, Duration::from_secs(10));
+    let copies: Vec<u64> = network.host(0).mptcp().subflows().map(Subflow::reinjected_bytes).collect();
+    assert!(copies[1] > 3000, "{copies:?}");
+    let mut newest = 0;
+    for seen in network.seen.iter().filter(|seen| seen.side == 0 && seen.segment.payload.len > 0) {
+        let data = seen.segment.payload.offset;
+        assert!(seen.line == 0 || data + 2 * u64::from(SMALL) > newest, "{data} of {newest}");
+        newest = newest.max(data);
+    }
+}

@@ -3,7 +3,7 @@
 use crate::script::{Script, address, config};
 use ropewalk_mptcp::{Config, Event, Path, PathManager, Scheduler, ScriptedAction, ScriptedStep};
 use ropewalk_units::Duration;
-use ropewalk_wire::{Flags, Join, MptcpOption};
+use ropewalk_wire::{Flags, Join, MptcpOption, Options};
 use std::net::SocketAddr;
 
 /// A server whose path manager announces its second address, and then does `then`.
@@ -307,4 +307,47 @@ fn an_identifier_keeps_its_address_when_others_are_announced() {
     assert!(announced("add 3 10.3.0.2"));
     assert!(announced("add 4 10.4.0.2"));
     assert!(!announced("add 3 10.5.0.2"), "that identifier is in use");
+}
+
+/// A server that does one thing with a path a second after it is up, and has taken 100 octets before.
+fn after_data(path: u32, action: ScriptedAction) -> Script {
+    let steps = vec![ScriptedStep { at: Duration::from_secs(1), path, action }];
+    let mut server = Script::server(Config { path_manager: PathManager::Scripted { steps }, ..config() });
+    server.run(
+        "+20 0 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100
+         0 > . 1:1 ack 101 dack 100",
+    );
+    server
+}
+
+#[test]
+fn an_announcement_travels_alone_and_other_options_with_a_data_ack() {
+    after_data(1, ScriptedAction::Announce).run("+1000 0 > . 1:1 ack 101 add 1 10.1.0.2 nodss");
+    let backup = true;
+    after_data(0, ScriptedAction::SetBackup { backup }).run("+1000 0 > . 1:1 ack 101 prio 1 dack 100");
+}
+
+/// 40 octets hold timestamps and all announcements but one: that of an IPv6 address with a port.
+#[test]
+fn the_longest_announcement_displaces_the_timestamps_and_no_other_does() {
+    let second = ["10.1.0.2:5001", "10.1.0.2:6001", "[2001:db8::2]:5001", "[2001:db8::2]:6001"];
+    let stamped = second.map(|second| {
+        let action = ScriptedAction::Announce;
+        let steps = vec![ScriptedStep { at: Duration::from_secs(1), path: 1, action }];
+        let mut config = Config { path_manager: PathManager::Scripted { steps }, ..config() };
+        config.tcp.timestamps = true;
+        let second = second.parse().expect("an address and a port");
+        let syn = "S 0:1 win 60000 mss 1024 sackok ts 1 0 capable";
+        let mut server = Script::accept_beside(config, second, syn);
+        server.run(
+            "0 > S. 0:1 ack 1 capable
+             +20 0 < . 1:1 ack 1 win 60000 ts 2 0 capable",
+        );
+        server.pass_until_output(2000);
+        let (_, announcement) = server.take_out().remove(0);
+        assert!(announcement.options.mptcp.has_rare());
+        assert!(announcement.options.wire_len() <= Options::SPACE, "{announcement:?}");
+        announcement.options.timestamps.is_some()
+    });
+    assert_eq!(stamped, [true, true, true, false]);
 }

@@ -1,7 +1,7 @@
 //! Mappings, DATA_ACKs and windows (RFC 8684 §3.3.1 to §3.3.6).
 
 use crate::script::{Script, config, small_window};
-use ropewalk_mptcp::{Config, Coupling, Event, Secret, SubflowId};
+use ropewalk_mptcp::{Config, Coupling, Event, Scheduler, Secret, SubflowId};
 use ropewalk_wire::{DataAck, Dss, Flags, Segment};
 
 #[test]
@@ -412,4 +412,39 @@ fn an_application_that_waits_hears_at_once_by_how_much_the_send_buffer_grows() {
     server.run("read");
     assert!(at_once > 0);
     assert_eq!(server.connection.send_space(), at_once, "nothing else makes room");
+}
+
+/// wVegas: one step for each round trip, whatever the scheduler looks at.
+#[test]
+fn wvegas_takes_no_further_step_before_its_round_is_over() {
+    let scheduler = Scheduler::RoundRobin;
+    let mut config = Config { coupling: Coupling::Wvegas, scheduler, ..config() };
+    config.tcp.initial_ssthresh = Some(4_000);
+    let mut server = Script::server(config);
+    server.run("push 10000");
+    let _ = server.take_out();
+    let mut windows = Vec::new();
+    for at in 1..=9 {
+        server.run(&format!("+2 0 < . 1:1 ack {at}001 win 60000 dack {at}000"));
+        let _ = server.take_out();
+        windows.push(server.connection.subflows().next().expect("there").tcp().cwnd());
+    }
+    assert!(windows[0] > 10_000, "one step of Reno for the first: {windows:?}");
+    assert!(windows.iter().all(|window| *window == windows[0]), "{windows:?}");
+}
+
+/// RFC 2018 §4: the first blocks are the newest. Those that do not fit behind a DATA_ACK are left out.
+#[test]
+fn of_sack_blocks_the_newest_that_fit_beside_the_data_ack_are_sent() {
+    let mut server = Script::server(config());
+    server.run(
+        "+20 0 < . 1001:2001 ack 1 win 60000 dack 0 map 1000 1001 1000
+         0 > . 1:1 ack 1 sack 1001-2001 dack 0
+         0 < . 3001:4001 ack 1 win 60000 dack 0 map 3000 3001 1000
+         0 > . 1:1 ack 1 sack 3001-4001,1001-2001 dack 0
+         0 < . 5001:6001 ack 1 win 60000 dack 0 map 5000 5001 1000
+         0 > . 1:1 ack 1 sack 5001-6001,3001-4001,1001-2001 dack 0
+         0 < . 7001:8001 ack 1 win 60000 dack 0 map 7000 7001 1000
+         0 > . 1:1 ack 1 sack 7001-8001,5001-6001,3001-4001 dack 0",
+    );
 }

@@ -162,3 +162,17 @@ fn a_client_takes_a_subflow_that_its_peer_opens() {
     client.join();
     assert!(client.events().iter().any(|event| matches!(event, Event::SubflowEstablished(id) if id.0 == 1)));
 }
+
+/// RFC 8684 §3.1: until the server has proven that it has both keys, ACKs repeat them. A DATA_FIN has no room beside them.
+#[test]
+fn a_data_fin_follows_the_keys_in_an_ack_of_its_own() {
+    let mut client = Script::connect(config());
+    client.run(
+        "0 > S 0:1 capable
+         finish
+         +20 0 < S. 0:1 ack 1 win 60000 mss 1024 sackok capable
+         0 > . 1:1 ack 1 capable
+         0 > . 1:1 ack 1 fin
+         > nothing",
+    );
+}

@@ -1,7 +1,10 @@
 //! Subflows that this host opens (RFC 8684 §3.2).
 
 use crate::script::{Script, address, config};
-use ropewalk_mptcp::{Config, Event, FailureReason, Path, PathManager, Scheduler, SubflowCloseReason};
+use ropewalk_mptcp::{
+    Config, Event, FailureReason, Limits, Path, PathManager, Scheduler, ScriptedAction, ScriptedStep,
+    SubflowCloseReason, SubflowId,
+};
 use ropewalk_units::Duration;
 use ropewalk_wire::ResetReason;
 
@@ -70,6 +73,39 @@ fn the_third_packet_is_sent_again_until_it_is_acknowledged() {
     client.run("1 > . 1:1 ack 1 join");
     client.run("+20 1 < . 1:1 ack 1 win 60000 dack 0");
     assert!(client.events().iter().any(|event| matches!(event, Event::SubflowEstablished(id) if id.0 == 1)));
+}
+
+/// A driver may call for the sake of another timer.
+#[test]
+fn the_third_packet_is_not_sent_again_before_its_time() {
+    let mut client = opening();
+    client.run(
+        "+20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok join
+         1 > . 1:1 ack 1 join",
+    );
+    client.connection.handle_timeout(client.now);
+    client.run("read\n > nothing");
+}
+
+/// As a SYN: so many times, and then the subflow is given up.
+#[test]
+fn a_third_packet_is_repeated_as_often_as_a_syn() {
+    let mut config = Config { path_manager: PathManager::FullMesh, ..config() };
+    config.tcp.max_syn_retransmissions = 2;
+    let mut client = Script::client(config);
+    client.run(
+        "+1 0 < . 1:1 ack 1 win 60000 add 3 10.3.0.2
+         0 > . 1:1 ack 1 echo 3 10.3.0.2
+         1 > S 0:1 join
+         +20 1 < S. 0:1 ack 1 win 60000 mss 1024 sackok join
+         1 > . 1:1 ack 1 join",
+    );
+    for _ in 0..2 {
+        client.pass_until_output(5_000);
+        client.run("1 > . 1:1 ack 1 join");
+    }
+    client.pass_until_output(5_000);
+    client.run("1 > R. tcprst 0");
 }
 
 /// Why subflow 1 ended.
@@ -156,4 +192,29 @@ fn joins_that_nobody_answers_do_not_keep_a_connection_whose_last_subflow_has_end
         client.run("+1");
     }
     assert!(client.events().contains(&Event::Failed(FailureReason::NoSubflowLeft)));
+}
+
+/// A place that a subflow in TIME-WAIT has is given to another one, and nothing is left of the first: whoever keeps its addresses
+/// and ports is told so.
+#[test]
+fn a_subflow_in_time_wait_makes_room_for_another_one_and_is_gone_then() {
+    let steps = vec![ScriptedStep { at: Duration::from_secs(1), path: 1, action: ScriptedAction::Close }];
+    let limits = Limits { subflows: 2, ..Limits::default() };
+    let path_manager = PathManager::Scripted { steps };
+    let mut server = Script::server(Config { path_manager, limits, ..config() });
+    server.join_at = Some(address(1, 2, 5001));
+    server.join();
+    server.run(
+        "+1000 1 > F. 1:2 ack 1
+         +20 1 < . 1:1 ack 2 win 60000 dack 0
+         1 < F. 1:2 ack 2 win 60000 dack 0
+         1 > . 2:2 ack 2",
+    );
+    let gone = |server: &mut Script| {
+        let events = server.events().into_iter();
+        events.filter(|event| matches!(event, Event::SubflowGone(_))).collect::<Vec<_>>()
+    };
+    assert_eq!(gone(&mut server), []);
+    server.join();
+    assert_eq!(gone(&mut server), [Event::SubflowGone(SubflowId(1))]);
 }

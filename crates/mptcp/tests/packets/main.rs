@@ -18,6 +18,8 @@ mod order;
 mod receiving;
 mod relief;
 mod resets;
+mod schedule;
 mod silence;
 mod subflows;
+mod timers;
 mod transitions;

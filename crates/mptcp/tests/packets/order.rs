@@ -45,8 +45,7 @@ fn what_comes_after_a_hole_of_its_subflow_does_not_wait() {
 #[test]
 fn what_begins_at_the_edge_of_the_window_does_not_wait() {
     let mut server = server(SubflowAcks::InDataOrder);
-    server.run("+1 1 < . 1:101 ack 1 win 60000 dack 0 map 10000 1 100");
-    server.take_out();
+    server.run("+1 1 < . 1:101 ack 1 win 60000 dack 0 map 10000 1 100\n 1 > . 1:1 ack 1");
     server.run("+1 1 < . 101:201 ack 1 win 60000 dack 0 map 0 101 100");
     assert_eq!(server.connection.readable(), 0);
 }
@@ -109,4 +108,30 @@ fn what_was_acknowledged_before_brings_nothing_that_waits() {
     server.run("+100 read\n +1 1 < . 101:201 ack 1 win 60000 dack 0 map 200 101 100\n > nothing");
     server.run("+1 1 < . 1:101 ack 1 win 60000 dack 0 map 0 1 100");
     assert_eq!((rcv_nxt(&server, 1), server.connection.stats().bytes_delivered), (101, 100));
+}
+
+/// Data that leaves says how far the subflow has come (RFC 9293 §3.10.7.4); the ACKs that are owed one by one are others.
+#[test]
+fn data_is_no_ack_that_is_owed() {
+    let mut config = Config { scheduler: Scheduler::RoundRobin, ..small_window() };
+    config.tcp.quirks.subflow_acks = SubflowAcks::Twice;
+    let mut server = Script::accept(config, "S 0:1 win 1000 mss 1024 sackok capable");
+    server.run(
+        "0 > S. 0:1 ack 1 capable
+         +20 0 < . 1:1 ack 1 win 1000 capable
+         +1 1 < S 0:1 win 1000 mss 1024 sackok join
+         1 > S. 0:1 ack 1 join
+         +20 1 < . 1:1 ack 1 win 1000 join
+         1 > . 1:1 ack 1
+         push 3000
+         0 > . 1:1001 ack 1
+         1 < . 1:101 ack 1 win 1000 dack 0 map 100 1 100
+         1 > . 1:1 ack 1
+         1 < . 101:201 ack 1 win 1000 dack 0 map 200 101 100
+         1 > . 1:1 ack 1
+         +1 0 < . 1:101 ack 1001 win 5000 dack 1000 map 0 1 100",
+    );
+    let out = server.take_out();
+    let data = out.iter().find(|(id, segment)| id.0 == 1 && segment.payload.len > 0);
+    assert_eq!(data.map(|(_, segment)| segment.ack.since(server.ends[1].irs)), Some(201), "{out:?}");
 }

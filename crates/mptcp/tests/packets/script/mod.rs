@@ -24,6 +24,7 @@
 //! c                       … with C
 //! join | badjoin          MP_JOIN as the flags want it, with the right HMAC or a wrong one
 //! add ID ADDRESS[:PORT] | badadd … | echo ID ADDRESS[:PORT]
+//! ts VALUE ECHO           timestamps
 //! remove ID | prio 0 | prio 1 | fail N | fastclose | badfastclose | tcprst CODE | transient CODE
 //! ```
 //!
@@ -122,13 +123,22 @@ impl Script {
         Self::accept_with(config, Secret([7; 32]), syn)
     }
 
+    /// A passive opener whose second address is `second`.
+    pub(crate) fn accept_beside(config: Config, second: SocketAddr, syn: &str) -> Self {
+        Self::accept_at(config, Secret([7; 32]), second, syn)
+    }
+
     fn accept_with(config: Config, secret: Secret, syn: &str) -> Self {
+        Self::accept_at(config, secret, address(1, 2, 5001), syn)
+    }
+
+    fn accept_at(config: Config, secret: Secret, second: SocketAddr, syn: &str) -> Self {
         let now = Instant::ZERO + Duration::from_millis(START);
         let path = Path { local: address(0, 2, 5001), remote: address(0, 1, 40_000) };
         let end = End { irs: Seq::new(IRS), ..End::default() };
         let words: Vec<&str> = syn.split_whitespace().collect();
         let syn = parse::segment(&words, &Keys { own: None, end, at: 0, remote: false });
-        let local_addresses = vec![path.local, address(1, 2, 5001)];
+        let local_addresses = vec![path.local, second];
         let accepting = Accepting { path, local_addresses, iss: iss(0), secret };
         let connection = Connection::accept(config, accepting, &syn, now);
         Self::new(connection, path, now)
@@ -282,13 +292,22 @@ impl Script {
         Keys { own: self.own_key, end: self.ends[at], at, remote: false }
     }
 
+    /// Takes out what leaves. A driver may ask first whether anything does.
     fn poll(&mut self) {
         loop {
+            let (waiting, wants) = (self.out.len(), self.connection.wants_to_transmit());
             while let Some((id, segment)) = self.connection.poll_transmit(self.now) {
                 assert!(self.out.len() < 10_000, "an endless burst");
                 self.learn(id, &segment);
                 self.out.push_back((self.now, id, segment));
             }
+            assert!(wants || self.out.len() == waiting, "it says that it has nothing, but something leaves");
+            // Once more: what the end of a subflow has asked for may lead to nothing.
+            assert!(self.connection.poll_transmit(self.now).is_none(), "all that leaves has left");
+            assert!(
+                !self.connection.wants_to_transmit(),
+                "it says that it has something, but nothing leaves"
+            );
             let Some(event) = self.connection.poll_event() else { break };
             if let Event::SubflowWanted(wanted) = event {
                 let port = 41_000 + self.ends.len() as u16;

@@ -43,6 +43,10 @@ pub(super) fn segment(words: &[&str], keys: &Keys) -> Segment {
             "win" => segment.window = rest.value(word),
             "mss" => segment.options.mss = Some(rest.value(word)),
             "wscale" => segment.options.window_scale = Some(rest.value(word)),
+            "ts" => {
+                let (value, echo) = (rest.value(word), rest.value(word));
+                segment.options.timestamps = Some(Timestamps { value, echo });
+            }
             "sackok" => segment.options.sack_permitted = true,
             "ts" => {
                 let (value, echo) = (rest.value(word), rest.value(word));
