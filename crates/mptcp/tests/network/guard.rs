@@ -158,6 +158,7 @@ fn a_probe_carries_a_copy_of_what_was_sent_last() {
     run(&mut network, Duration::from_secs(10));
     let copies: Vec<u64> = network.host(0).mptcp().subflows().map(Subflow::reinjected_bytes).collect();
     assert!(copies[1] > 3000, "{copies:?}");
+    assert_eq!(network.host(0).mptcp().stats().reinjected_bytes, copies.iter().sum());
     let mut newest = 0;
     for seen in network.seen.iter().filter(|seen| seen.side == 0 && seen.segment.payload.len > 0) {
         let data = seen.segment.payload.offset;
