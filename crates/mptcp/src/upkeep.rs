@@ -157,6 +157,8 @@ mod tests {
         due.request_schedule_if(false);
         assert!(due.schedules() && due.is_anything());
         due.on_scheduled();
+        assert!(!due.schedules());
+        due.on_polled();
         assert!(!due.is_anything());
         due.request_poll();
         assert!(due.is_anything() && !due.schedules());
