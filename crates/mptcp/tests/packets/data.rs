@@ -449,3 +449,26 @@ fn of_sack_blocks_the_newest_that_fit_beside_the_data_ack_are_sent() {
          0 > . 1:1 ack 1 sack 7001-8001,5001-6001,3001-4001 dack 0",
     );
 }
+
+/// wVegas: fewer than three samples of the round-trip time say nothing. What was measured before a loss is none of them.
+#[test]
+fn wvegas_takes_a_step_of_reno_when_two_acks_repair_a_loss() {
+    let scheduler = Scheduler::RoundRobin;
+    let mut config = Config { coupling: Coupling::Wvegas, scheduler, ..config() };
+    config.tcp.initial_ssthresh = Some(4_000);
+    config.tcp.tail_loss_probe = false;
+    let mut server = Script::server(config);
+    server.run("push 10000");
+    let _ = server.take_out();
+    server.run("+20");
+    // The first and the fifth segment are lost.
+    for blocks in ["1001-2001", "1001-3001", "1001-4001", "5001-6001,1001-4001", "5001-10001,1001-4001"] {
+        server.run(&format!("0 < . 1:1 ack 1 win 60000 dack 0 sack {blocks}"));
+        let _ = server.take_out();
+    }
+    let cwnd = |server: &Script| server.connection.subflows().next().expect("there").tcp().cwnd();
+    server.run("+20 0 < . 1:1 ack 4001 win 60000 dack 4000 sack 5001-10001");
+    let _ = server.take_out();
+    server.run("+1 0 < . 1:1 ack 10001 win 60000 dack 10000");
+    assert_eq!(cwnd(&server), 5_200, "half of ten, and a fifth");
+}
