@@ -23,8 +23,8 @@ fn thousands(id: u32, first: u64, count: u64) -> impl Iterator<Item = (u32, u64,
 }
 
 /// Two subflows with windows of three segments. Neither what waits to be sent nor the peer's window ends within a segment.
-fn ample(trace: bool) -> Script {
-    let mut config = Config { scheduler: Scheduler::LowestRtt, trace, ..config() };
+fn ample(config: Config) -> Script {
+    let mut config = Config { scheduler: Scheduler::LowestRtt, ..config };
     config.tcp.initial_window = 3;
     let mut server = Script::accept(config, "S 0:1 win 60000 wscale 7 mss 1024 sackok capable");
     server.run(
@@ -39,7 +39,7 @@ fn ample(trace: bool) -> Script {
 #[test]
 fn the_fastest_subflow_is_filled_and_then_the_next_one() {
     for trace in [false, true] {
-        let mut server = ample(trace);
+        let mut server = ample(Config { trace, ..config() });
         let expected: Vec<_> = thousands(0, 0, 3).chain(thousands(1, 3000, 3)).collect();
         assert_eq!(carried(&mut server), expected);
         server.run("+20 0 < . 1:1 ack 3001 win 60000 dack 3000");
@@ -53,7 +53,7 @@ fn the_trace_tells_of_each_segment() {
         Event::Scheduled { id, data, octets, .. } => Some((id.0, data, octets)),
         _ => None,
     };
-    let events = ample(true).events();
+    let events = ample(Config { trace: true, ..config() }).events();
     let told: Vec<_> = events.into_iter().filter_map(scheduled).collect();
     assert_eq!(told, thousands(0, 0, 3).chain(thousands(1, 3000, 3)).collect::<Vec<_>>());
 }
