@@ -218,6 +218,8 @@ mod tests {
         timers.restart_probe(NOW, ms(10));
         timers.set_reordering(NOW, None);
         assert_eq!(timers.next(), (NOW + ms(10), TimerKind::TailLossProbe));
+        timers.stop_probe();
+        assert_eq!(timers.first(), Instant::MAX);
     }
 
     #[test]

@@ -1223,4 +1223,57 @@ mod spurious {
         );
         assert_eq!((s.tcp.stats().undone, s.tcp.cwnd()), (0, 2500));
     }
+
+    /// A connection with timestamps and SACK, ten segments on their way since 120 ms.
+    fn stamped(spurious: SpuriousResponse) -> Script {
+        let mut s = Script::connect(with(Config { mss: 1012, timestamps: true, ..sack() }, spurious));
+        s.run("> S 0:1\n +20 < S. 0:1 ack 1 win 60000 mss 1012 sackok ts 7/100\n > . 1:1 ack 1\n push 10000");
+        s.expect_segments(10);
+        s
+    }
+
+    /// The hint of RFC 3522 §3.2 (6).
+    #[test]
+    fn what_arrived_late_raises_the_threshold_of_duplicates() {
+        let mut s = stamped(SpuriousResponse { eifel: true, ..SpuriousResponse::default() });
+        s.run("+20 < . 1:1 ack 1 win 60000 sack 1001-4001 ts 27/120\n > . 1:1001 ts 140/27");
+        s.run("+1 < . 1:1 ack 4001 win 60000 ts 28/120\n > nothing");
+        assert_eq!(s.tcp.stats().undone, 1);
+        // Three segments had overtaken it: now four are needed.
+        s.run("+1 < . 1:1 ack 4001 win 60000 sack 5001-8001 ts 29/120\n > nothing");
+        s.run("+1 < . 1:1 ack 4001 win 60000 sack 5001-9001 ts 30/120\n > . 4001:5001");
+    }
+
+    /// RFC 4015 §3.2 (11): the first measurement after a spurious timeout counts in full.
+    #[test]
+    fn after_a_timeout_in_vain_the_rto_is_as_long_as_the_delay() {
+        let mut s = stamped(SpuriousResponse { eifel: true, ..SpuriousResponse::default() });
+        s.run("+200 > . 1:1001 ts 320/7\n +5 < . 1:1 ack 1001 win 60000 ts 230/120\n > nothing");
+        assert_eq!(s.tcp.stats().undone, 1);
+        s.run("+5 < . 1:1 ack 2001 win 60000 ts 235/120");
+        let ms = Duration::from_millis;
+        assert_eq!((s.tcp.srtt(), s.tcp.rttvar()), (Some(ms(210)), Some(ms(105))));
+    }
+
+    #[test]
+    fn a_timeout_without_frto_is_followed_by_what_was_lost() {
+        let mut s = Script::established(rack());
+        s.run("push 20000");
+        s.expect_segments(10);
+        s.run("+200 > . 1:1001\n +10 < . 1:1 ack 1001 win 60000\n > . 1001:2001\n > . 2001:3001\n > nothing");
+    }
+
+    /// RFC 5682 §3.1 (2b): without new data, or without a window for it, F-RTO cannot tell.
+    #[test]
+    fn frto_repairs_if_nothing_new_may_be_sent() {
+        let frto = SpuriousResponse { frto: true, ..SpuriousResponse::default() };
+        for (octets, window) in [(10_000, 60_000), (20_000, 9000)] {
+            let mut s = Script::established(with(rack(), frto));
+            s.run(&format!("push {octets}"));
+            s.expect_segments(10);
+            s.run(&format!("+200 > . 1:1001\n +10 < . 1:1 ack 1001 win {window}"));
+            println!("{octets} {window} {} {} {}", s.tcp.cwnd(), s.tcp.pipe(), s.tcp.in_timeout_recovery());
+            s.run("> . 1001:2001\n > . 2001:3001\n > nothing");
+        }
+    }
 }

@@ -105,3 +105,43 @@ fn the_recent_minimum_falls_back_on_the_least_of_what_came_later() {
     recent.update(Instant::ZERO + Duration::from_secs(405), ms(50));
     assert_eq!(recent.get(), Some(ms(30)));
 }
+
+/// A quarter and half a window after the least, later samples become candidates, though they are larger. Ages are
+/// in seconds; exactly at a bound nothing changes.
+#[test]
+fn the_recent_minimum_keeps_candidates_from_later_quarters() {
+    let after = |samples: &[(u64, u64)]| {
+        let mut recent = RecentMin::default();
+        for &(second, sample) in samples {
+            recent.update(Instant::ZERO + Duration::from_secs(second), ms(sample));
+        }
+        recent.get()
+    };
+    // The least of 10 ms leaves at 301 s: what is known then came at 76 s or later.
+    assert_eq!(after(&[(0, 10), (75, 20), (76, 30), (301, 50)]), Some(ms(30)), "75 s are no candidate yet");
+    assert_eq!(after(&[(0, 10), (76, 30), (150, 40), (151, 45), (377, 60)]), Some(ms(45)), "nor are 150 s");
+    assert_eq!(after(&[(0, 10), (76, 30), (300, 50)]), Some(ms(10)), "300 s still count");
+    assert_eq!(after(&[(0, 10), (76, 30), (376, 50)]), Some(ms(30)), "for the second, too");
+    // Nothing for longer than a window: only the newest is known.
+    assert_eq!(after(&[(0, 10), (76, 30), (152, 40), (453, 60)]), Some(ms(60)));
+    assert_eq!(after(&[(0, 10), (76, 30), (152, 40), (452, 60)]), Some(ms(40)), "300 s for the third");
+}
+
+/// RFC 4015 §3.2 (11).
+#[test]
+fn after_a_spurious_timeout_the_rto_follows_from_what_is_set() {
+    let mut rtt = RttEstimator::new(&plain());
+    rtt.on_sample(Instant::ZERO, ms(100));
+    rtt.set(ms(400), ms(50));
+    assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.rto()), (Some(ms(400)), ms(50), ms(600)));
+}
+
+#[test]
+fn a_back_off_that_is_reset_leaves_the_rto_as_it_was() {
+    let mut rtt = RttEstimator::new(&plain());
+    rtt.back_off();
+    rtt.back_off();
+    assert_eq!(rtt.rto(), Duration::from_secs(4));
+    rtt.reset_backoff();
+    assert_eq!(rtt.rto(), Duration::from_secs(1));
+}

@@ -9,6 +9,7 @@ mod congestion;
 mod dctcp;
 mod ecn;
 mod giving_up;
+mod judging;
 mod opening;
 mod path_mtu;
 mod rack;

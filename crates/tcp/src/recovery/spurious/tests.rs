@@ -1,5 +1,6 @@
 //! The RFCs' rules as scripts.
 
+use super::detectors::Repaired;
 use super::{
     Cause, Door, DoorPeriods, Dsack, Eifel, EifelAck, Frto, FrtoAck, FrtoAction, Origin, TimeoutMemory,
     Verdict,
@@ -239,4 +240,26 @@ fn door_takes_back_what_is_young_and_is_quiet_for_a_while() {
     assert!(door.is_quiet(at(179)) && !door.is_quiet(at(180)), "for T1");
     door.begin(at(300), Cause::Timeout);
     assert_eq!(door.on_out_of_order(at(401), &periods), Verdict::Undecided, "older");
+}
+
+/// RFC 5682 §3.1 (3a): what lies beyond the point is new data.
+#[test]
+fn frto_takes_an_ack_up_to_the_point_for_one_of_originals() {
+    for (highest, action) in [(10_000, FrtoAction::Spurious), (10_001, FrtoAction::Recover { segments: 3 })] {
+        let mut frto = started();
+        assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other)), FrtoAction::SendNew);
+        assert_eq!(frto.on_ack(&frto_ack(2_000, true, highest, Acked::Original)), action);
+    }
+}
+
+#[test]
+fn what_was_repaired_is_known_in_any_order() {
+    let mark = |at: u64| Mark::new(at);
+    let mut repaired = Repaired::default();
+    for (left, right) in [(3000, 4000), (1000, 2000), (5000, 6000), (2000, 3000)] {
+        repaired.add(mark(left), mark(right));
+    }
+    assert_eq!(repaired.segments, 4);
+    assert!(repaired.covers(mark(1000), mark(4000)) && repaired.covers(mark(5000), mark(6000)));
+    assert!(!repaired.covers(mark(1000), mark(5000)) && !repaired.covers(mark(500), mark(1500)));
 }
