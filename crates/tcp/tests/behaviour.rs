@@ -1272,7 +1272,6 @@ mod spurious {
             s.run(&format!("push {octets}"));
             s.expect_segments(10);
             s.run(&format!("+200 > . 1:1001\n +10 < . 1:1 ack 1001 win {window}"));
-            println!("{octets} {window} {} {} {}", s.tcp.cwnd(), s.tcp.pipe(), s.tcp.in_timeout_recovery());
             s.run("> . 1001:2001\n > . 2001:3001\n > nothing");
         }
     }

@@ -33,6 +33,8 @@ pub(super) struct Ack {
     pub(super) delivery: Delivery,
     /// Octets that had been sent and not delivered before it, neither cumulatively nor selectively.
     pub(super) undelivered_before: u32,
+    /// The window that comes with it, in octets.
+    pub(super) window: u32,
     /// SND.UNA advanced.
     pub(super) advanced: bool,
     /// It bears nothing but an acknowledgement: RFC 5681 §2 (b), (c), (e).
@@ -158,6 +160,7 @@ impl Sender {
         let mut ack = Ack {
             delivery: Delivery::new(cx.now, cx.echo_millis(echo), min_rtt, fack),
             undelivered_before: self.flight().saturating_sub(self.queue.sacked()),
+            window: self.peer.of(segment),
             advanced: segment.ack.after(self.una),
             bare: self.is_bare(cx, segment),
             duplicate: false,

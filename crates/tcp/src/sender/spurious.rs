@@ -129,7 +129,7 @@ impl Sender {
     }
 
     fn ask_frto(&mut self, cx: &Context, ack: &Ack) -> FrtoAction {
-        let window = !cx.owns_window() || self.flight() < self.peer.size();
+        let window = !cx.owns_window() || self.flight() < ack.window;
         let question = FrtoAck {
             snd_una: self.queue.una(),
             advanced: ack.advanced,
