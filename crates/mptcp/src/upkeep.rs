@@ -89,9 +89,9 @@ impl Due {
         self.schedule
     }
 
-    /// The scheduler is being asked.
+    /// The scheduler is being asked: subflows may have something to send then.
     pub(crate) fn on_scheduled(&mut self) {
-        self.schedule = false;
+        *self = Self { schedule: false, poll: true };
     }
 
     /// A subflow may have something to send.
