@@ -343,3 +343,25 @@ fn sum_of(octets: &impl Octets, parts: &[Payload]) -> Sum {
     }
     total
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ropewalk_wire::{Generated, stream_sum};
+
+    /// RFC 1071 §2 (B): octets sum up in pairs, wherever a part ends.
+    #[test]
+    fn the_sum_over_parts_of_any_length_is_that_over_the_whole() {
+        for lengths in [vec![1, 2, 1, 4], vec![3, 3, 2, 5, 1, 1], vec![2, 2, 3, 6], vec![7]] {
+            let mut parts = Vec::new();
+            let mut offset = 0;
+            for len in lengths {
+                parts.push(Payload { offset, len });
+                offset += u64::from(len);
+            }
+            let whole = stream_sum(Payload { offset: 0, len: offset as u32 });
+            let checksum = |sum| dss_checksum(Dsn::new(1), Ssn::new(1), 1, sum);
+            assert_eq!(checksum(sum_of(&Generated, &parts)), checksum(whole), "{parts:?}");
+        }
+    }
+}

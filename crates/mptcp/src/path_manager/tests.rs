@@ -1,7 +1,7 @@
 use super::{Action, Event, PathManager};
 use crate::config::{
-    Config, EndpointFlags, KernelEndpoint, KernelHost, KernelLimits, PathManager as Kind, ScriptedAction,
-    ScriptedStep,
+    Config, EndpointFlags, KernelChange, KernelCommand, KernelEndpoint, KernelHost, KernelLimits,
+    PathManager as Kind, ScriptedAction, ScriptedStep,
 };
 use crate::id::{Path, Wanted};
 use proptest::prelude::*;
@@ -343,6 +343,155 @@ fn a_peer_that_denies_its_initial_address_gets_no_subflow_there() {
     let mut mesh = client(Kind::Ndiffports { subflows: 3 }, 2);
     mesh.deny_initial();
     assert_eq!(mesh.on(at(0), Event::Established), []);
+}
+
+#[test]
+fn a_server_of_several_ports_announces_nothing() {
+    let addresses = [address(1, 2, 5001), address(2, 2, 5001)];
+    let initial = Path { local: addresses[0], remote: address(1, 1, 40_000) };
+    let config = Config { path_manager: Kind::Ndiffports { subflows: 3 }, ..Config::classic() };
+    let mut manager = PathManager::server(&config, &addresses, initial);
+    assert_eq!(manager.on(at(0), Event::Established), []);
+}
+
+#[test]
+fn the_first_path_is_no_backup_when_it_is_opened_again() {
+    let mut manager = client(Kind::Backup, 2);
+    manager.on(at(0), Event::Established);
+    manager.on(at(10), closed(0, true));
+    assert_eq!(manager.on(at(1010), Event::Tick), [open(1, false)]);
+}
+
+#[test]
+fn the_back_off_of_one_path_does_not_end_when_another_comes_up() {
+    let mut manager = client(Kind::FullMesh, 3);
+    manager.on(at(0), Event::Established);
+    manager.on(at(0), closed(2, true));
+    // While it waits, and while it is tried.
+    manager.on(at(500), established(1));
+    assert_eq!(manager.on(at(1000), Event::Tick), [open(3, false)]);
+    manager.on(at(1000), established(1));
+    manager.on(at(1000), closed(2, true));
+    assert_eq!(manager.next_tick(), Some(at(3000)));
+    manager.on(at(1500), established(2));
+    assert_eq!(manager.next_tick(), Some(at(3000)));
+    assert_eq!(manager.on(at(3000), Event::Tick), [open(3, false)]);
+    manager.on(at(3000), closed(2, true));
+    assert_eq!(manager.next_tick(), Some(at(7000)));
+}
+
+/// The peer's address on this link, under this identifier.
+fn announced(link: u8, address_id: u8) -> Event {
+    Event::AddressAnnounced { address: address(link, 2, 5001), address_id }
+}
+
+/// A subflow from the first address to the peer's on this link.
+fn to(link: u8) -> [Action; 1] {
+    [pair(1, address(link, 2, 5001))]
+}
+
+fn ended_to(link: u8) -> Event {
+    let path = Path { local: address(1, 1, 50_000), remote: address(link, 2, 5001) };
+    Event::SubflowClosed { path_index: 0, failed: true, path }
+}
+
+#[test]
+fn under_the_default_limits_no_announcement_is_followed() {
+    for flags in [NONE, SUBFLOW] {
+        let mut manager = kernel(2, 0, &[flags]);
+        assert_eq!(manager.on(at(0), announced(2, 1)), []);
+    }
+    // … but one of the initial address, whose subflow has ended: it uses nothing up.
+    let mut manager = kernel(2, 0, &[NONE]);
+    manager.on(at(0), ended_to(1));
+    assert_eq!(manager.on(at(1), announced(1, 0)), to(1));
+}
+
+/// As in Linux.
+#[test]
+fn a_connection_that_began_without_room_follows_no_announcement_later() {
+    let change = |at, subflows, add_addr_accepted| KernelChange {
+        at,
+        command: KernelCommand::SetLimits(KernelLimits { subflows, add_addr_accepted }),
+    };
+    let limits = KernelLimits { subflows: 0, add_addr_accepted: 8 };
+    let host = KernelHost { limits, changes: vec![change(at(10), 8, 8)], ..KernelHost::default() };
+    let mut manager = client(Kind::Kernel { client: host, server: KernelHost::default() }, 4);
+    assert_eq!(manager.on(at(0), Event::Established), []);
+    assert_eq!(manager.on(at(20), announced(2, 1)), []);
+    // The limit that holds when an address goes says whether another one is followed.
+    let limits = KernelLimits { subflows: 8, add_addr_accepted: 1 };
+    let host = KernelHost { limits, changes: vec![change(at(10), 8, 0)], ..KernelHost::default() };
+    let mut manager = client(Kind::Kernel { client: host, server: KernelHost::default() }, 4);
+    assert_eq!(manager.on(at(0), Event::Established), []);
+    assert_eq!(manager.on(at(1), announced(2, 1)), to(2));
+    manager.on(at(20), Event::AddressRemoved { address_id: 1 });
+    assert_eq!(manager.on(at(21), announced(3, 2)), []);
+}
+
+/// It is the initial address's (RFC 8684 §3.2).
+#[test]
+fn the_identifier_0_is_no_other_address_s_and_counts_for_none() {
+    let mut manager = kernel(8, 1, &[NONE]);
+    assert_eq!(manager.on(at(0), announced(2, 0)), []);
+    manager.on(at(1), ended_to(1));
+    assert_eq!(manager.on(at(2), announced(1, 0)), to(1));
+    assert_eq!(manager.on(at(3), announced(2, 1)), to(2));
+    manager.on(at(4), Event::AddressRemoved { address_id: 0 });
+    assert_eq!(manager.on(at(5), announced(3, 2)), [], "one is the limit");
+}
+
+#[test]
+fn each_of_several_announced_addresses_makes_room_for_another_when_it_goes() {
+    let mut manager = kernel(8, 2, &[NONE]);
+    assert_eq!(manager.on(at(0), announced(2, 1)), to(2));
+    assert_eq!(manager.on(at(1), announced(3, 2)), to(3));
+    assert_eq!(manager.on(at(2), Event::AddressRemoved { address_id: 1 }), []);
+    assert_eq!(manager.on(at(3), announced(4, 3)), to(4));
+}
+
+/// As in Linux: only an address that goes has it follow others again.
+#[test]
+fn once_there_was_no_room_no_announcement_is_followed_though_a_subflow_ends() {
+    let mut manager = kernel(1, 2, &[NONE]);
+    assert_eq!(manager.on(at(0), announced(2, 1)), to(2));
+    manager.on(at(1), ended_to(2));
+    assert_eq!(manager.on(at(2), announced(3, 2)), []);
+}
+
+#[test]
+fn despite_the_denial_no_more_subflows_are_opened_than_there_is_room_for() {
+    let mut manager = kernel(1, 0, &[NONE, SUBFLOW, SUBFLOW]);
+    manager.deny_initial();
+    assert_eq!(manager.on(at(0), announced(2, 1)), [pair(2, address(2, 2, 5001))]);
+}
+
+/// The one that is being closed counts no more, and the one that has ended neither.
+#[test]
+fn a_subflow_that_ends_makes_room_beside_one_that_leaves() {
+    let mut manager = kernel(2, 0, &[NONE, SUBFLOW, SUBFLOW, SUBFLOW, SUBFLOW]);
+    let first = path(1).remote;
+    assert_eq!(manager.on(at(0), Event::Established), [pair(2, first), pair(3, first)]);
+    let leaving = Path { local: address(2, 1, 50_000), remote: first };
+    assert_eq!(manager.on(at(1), Event::SubflowLeaving { path: leaving }), []);
+    assert_eq!(manager.on(at(2), ended(3)), [pair(4, first), pair(5, first)]);
+}
+
+/// … and a subflow that is not opened counts for none.
+#[test]
+fn an_endpoint_that_may_not_go_to_the_initial_address_leaves_room_for_an_announced_one() {
+    let mut manager = kernel(1, 1, &[NONE, SUBFLOW]);
+    manager.deny_initial();
+    assert_eq!(manager.on(at(0), Event::Established), []);
+    assert_eq!(manager.on(at(1), announced(2, 1)), to(2));
+}
+
+/// The peer may announce an address before the connection is established.
+#[test]
+fn a_full_mesh_goes_once_to_each_address_of_the_peer() {
+    let mut manager = kernel(8, 8, &[NONE, [true, false, false, true, false]]);
+    assert_eq!(manager.on(at(0), announced(2, 1)), [pair(2, address(2, 2, 5001))]);
+    assert_eq!(manager.on(at(1), Event::Established), [pair(2, path(1).remote)]);
 }
 
 proptest! {

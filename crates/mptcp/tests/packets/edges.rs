@@ -204,3 +204,47 @@ fn timeouts_count_for_the_coupling_as_losses() {
     let (one, two) = (growth_beside(1), growth_beside(2));
     assert!(two > 2 * one && one > 0, "{one}, {two}");
 }
+
+/// Octets by which the window of the first subflow grows beside a third one, when so many may be kept: the third has the place of the
+/// second or one of its own.
+fn growth_beside_a_third(subflows: u32) -> u32 {
+    let limits = Limits { subflows, ..Limits::default() };
+    let (coupling, scheduler) = (Coupling::Olia, Scheduler::RoundRobin);
+    let mut config = Config { coupling, scheduler, limits, reinjection: false, ..config() };
+    config.tcp.initial_ssthresh = Some(5000);
+    let mut server = Script::server(config);
+    let cwnd =
+        |server: &Script, id| server.connection.subflow(SubflowId(id)).expect("it is open").tcp().cwnd();
+    let (mut sent, mut data) = ([0; 2], 0);
+    let mut round = |server: &mut Script, at: usize| {
+        let octets = cwnd(server, at as u32) / 1000 * 1000;
+        server.run(&format!("push {octets}"));
+        server.take_out();
+        sent[at] += octets;
+        data += octets;
+        server.run(&format!("+20 {at} < . 1:1 ack {} win 60000 dack {data}", 1 + sent[at]));
+        server.take_out();
+        data
+    };
+    let first = (0..3).map(|_| round(&mut server, 0)).max().expect("three");
+    server.join();
+    server.run(&format!("0 < . 1:1 ack {} win 60000 dack {first} prio 1", 1 + first));
+    // No longer than the first may be idle and keep its window.
+    let all = (0..5).map(|_| round(&mut server, 1)).max().expect("five");
+    server.run("1 < R 1:1");
+    server.join();
+    server.run(&format!("0 < . 1:1 ack {} win 60000 dack {all} prio 0\n push 40000", 1 + first));
+    server.take_out();
+    let before = cwnd(&server, 0);
+    assert!(before > cwnd(&server, 2) + 1000, "{before}");
+    server.run(&format!("+20 0 < . 1:1 ack {} win 60000 dack {all}", 10_001 + first));
+    cwnd(&server, 0) - before
+}
+
+/// What the coupling has learned of a subflow ends with it.
+#[test]
+fn a_subflow_in_the_place_of_another_has_nothing_of_its_past() {
+    let fresh = growth_beside_a_third(64);
+    assert!(fresh > 0);
+    assert_eq!(growth_beside_a_third(2), fresh);
+}

@@ -8,44 +8,44 @@ use ropewalk_mptcp::{
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{Flags, Segment};
 
-const NONE: EndpointFlags =
+pub(crate) const NONE: EndpointFlags =
     EndpointFlags { subflow: false, signal: false, backup: false, fullmesh: false, laminar: false };
-const SUBFLOW: EndpointFlags = EndpointFlags { subflow: true, ..NONE };
-const SIGNAL: EndpointFlags = EndpointFlags { signal: true, ..NONE };
+pub(crate) const SUBFLOW: EndpointFlags = EndpointFlags { subflow: true, ..NONE };
+pub(crate) const SIGNAL: EndpointFlags = EndpointFlags { signal: true, ..NONE };
 
 /// When the change happens, in milliseconds: after the handshakes of a script.
 const LATER: u64 = 300;
 
 /// The endpoint of a host's address on the network with this number, which is its identifier too.
-fn endpoint(id: u8, host: u8, flags: EndpointFlags) -> KernelEndpoint {
+pub(crate) fn endpoint(id: u8, host: u8, flags: EndpointFlags) -> KernelEndpoint {
     KernelEndpoint { id, address: address(id, host, 0).ip(), port: None, flags }
 }
 
-fn host(endpoints: Vec<KernelEndpoint>, commands: Vec<KernelCommand>) -> KernelHost {
+pub(crate) fn host(endpoints: Vec<KernelEndpoint>, commands: Vec<KernelCommand>) -> KernelHost {
     let at = Instant::ZERO + Duration::from_millis(LATER);
     let changes = commands.into_iter().map(|command| KernelChange { at, command }).collect();
     let limits = KernelLimits { subflows: 8, add_addr_accepted: 8 };
     KernelHost { limits, endpoints, changes, ..KernelHost::default() }
 }
 
-fn with(host: KernelHost) -> Config {
+pub(crate) fn with(host: KernelHost) -> Config {
     let path_manager = PathManager::Kernel { client: host.clone(), server: host };
     Config { path_manager, ..config() }
 }
 
 /// Until the change happens.
-fn wait(script: &mut Script) {
+pub(crate) fn wait(script: &mut Script) {
     let left = (Instant::ZERO + Duration::from_millis(LATER)).saturating_since(script.now);
     script.run(&format!("+{} > nothing", left.as_millis() - 1));
     script.pass_until_output(2);
 }
 
 /// A client with subflows from its first two addresses.
-fn two(commands: Vec<KernelCommand>, flags: EndpointFlags) -> Script {
+pub(crate) fn two(commands: Vec<KernelCommand>, flags: EndpointFlags) -> Script {
     two_with(with(host(vec![endpoint(1, 1, flags)], commands)))
 }
 
-fn two_with(config: Config) -> Script {
+pub(crate) fn two_with(config: Config) -> Script {
     let mut client = Script::client(config);
     client.run(
         "1 > S 0:1 join
@@ -58,7 +58,7 @@ fn two_with(config: Config) -> Script {
 }
 
 /// Where the subflows of a script were opened from and to since the last call.
-fn opened(script: &mut Script) -> Vec<Path> {
+pub(crate) fn opened(script: &mut Script) -> Vec<Path> {
     let path = |event: Event| match event {
         Event::SubflowCreated { path, .. } => Some(path),
         _ => None,

@@ -28,6 +28,8 @@
 //! remove ID | prio 0 | prio 1 | fail N | fastclose | badfastclose | tcprst CODE | transient CODE
 //! ```
 //!
+//! An arriving segment may have `ts N`, a timestamp that echoes 0.
+//!
 //! Fields that a line does not name are not compared, but for `nodss`, `nomptcp` and `nofin`.
 
 mod options;
@@ -223,6 +225,11 @@ impl Script {
     /// What waits to leave, for a test that does not care for the order.
     pub(crate) fn take_out(&mut self) -> Vec<(SubflowId, Segment)> {
         self.out.drain(..).map(|(_, id, segment)| (id, segment)).collect()
+    }
+
+    /// The segment of the peer's that the words describe, for a test that hands it over by itself.
+    pub(crate) fn segment(&self, at: usize, words: &str) -> Segment {
+        parse::segment(&words.split_whitespace().collect::<Vec<_>>(), &self.keys(at))
     }
 
     /// Lets time pass until something leaves, `milliseconds` at most.

@@ -53,6 +53,9 @@ pub(super) fn segment(words: &[&str], keys: &Keys) -> Segment {
                 segment.options.timestamps = Some(Timestamps { value, echo });
             }
             "sack" => segment.options.sack = blocks(rest.text(word), ack),
+            "ts" => {
+                segment.options.timestamps = Some(Timestamps { value: rest.value(word), echo: 0 });
+            }
             word => parts.word(word, &mut rest, &segment, keys),
         }
     }
