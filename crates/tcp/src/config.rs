@@ -185,7 +185,7 @@ macro_rules! tcp_constants {
                     door_t2: Option<Duration> = None, None;
                     /// Explicit congestion notification (RFC 3168).
                     ecn: bool = false, false;
-                    /// After an idle time of one RTO or more, halve cwnd for each RTO of it, down to the initial window. Keep 3/4 of
+                    /// After an idle time of more than one RTO, halve cwnd for each RTO of it, down to the initial window. Keep 3/4 of
                     /// the old one as ssthresh (RFC 2861, as Linux). RFC 5681 §4.1 restarts from the initial window.
                     idle_restart: bool = true, false;
                     /// What other simulators do and no standard has.

@@ -262,10 +262,6 @@ impl Sender {
         if !ack.ece {
             self.grow(cx, ack.delivery.acked, ack.delivery.newest);
         }
-        if self.recovery.method == LossRecovery::NewReno && !done {
-            // Everything is marked lost already; a partial ACK only moves on.
-            self.recovery.credit = 0;
-        }
         if done {
             self.close_recovery(cx);
         }

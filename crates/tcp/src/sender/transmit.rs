@@ -45,7 +45,7 @@ impl Sender {
         let flight = self.flight();
         let window = if cx.owns_window() { self.peer.usable(flight) } else { u32::MAX };
         let len = self.next_len();
-        if len > 0 && len <= window && self.fin_allows_data() {
+        if len > 0 && len <= window {
             let segment = self.send_new(cx, len);
             self.on_probe_sent(cx, Probe::NewData);
             return Some(segment);
@@ -54,10 +54,6 @@ impl Sender {
         let segment = self.send_again(cx, index);
         self.on_probe_sent(cx, Probe::Retransmission);
         Some(segment)
-    }
-
-    fn fin_allows_data(&self) -> bool {
-        matches!(self.fin, Fin::None | Fin::Wanted)
     }
 
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).

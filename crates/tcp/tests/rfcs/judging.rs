@@ -157,6 +157,6 @@ fn data_of_the_peer_do_not_say_that_the_probe_was_not_needed() {
     let mut s = Script::established(Config { tail_loss_probe: true, ..rack() });
     s.run("push 2000\n > . 1:1001\n > . 1001:2001\n +42 > . 1001:2001");
     s.run("+20 < . 1:1 ack 2001 win 60000\n < . 1:11 ack 2001 win 60000");
-    s.run("push 1000\n > . 2001:3001\n +20 < . 1:1 ack 3001 win 60000");
+    s.run("push 1000\n > . 2001:3001\n +20 < . 11:11 ack 3001 win 60000");
     assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd()), (2000, 2000));
 }
