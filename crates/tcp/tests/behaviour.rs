@@ -208,6 +208,8 @@ mod closing {
         let mut s = Script::established(plain());
         s.run("push 500\n > . 1:501\n abort\n > R. 501:501 ack 1");
         s.assert_state(State::Closed);
+        // SYN, ACK, data and RST.
+        assert_eq!(s.tcp.stats().segments_sent, 4);
     }
 
     /// What comes before the RST of an abort has left may acknowledge less than the peer has taken by now. RFC 5961 §3.2 believes

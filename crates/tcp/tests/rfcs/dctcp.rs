@@ -52,6 +52,27 @@ fn a_first_mark_is_told_at_once_and_what_came_before_with_the_old_state() {
         > .E 1:1 ack 2001
     ",
     );
+    // SYN, the third packet of the handshake, and these two.
+    assert_eq!((s.tcp.stats().segments_sent, s.tcp.stats().acks_sent), (4, 3));
+}
+
+/// RFC 8257 §3.3: at the end of each window alpha moves by a sixteenth towards the share of marked octets. The first
+/// window begins with the first ACK, whether it tells of a mark or not.
+#[test]
+fn a_window_without_marks_makes_alpha_smaller() {
+    for first in [".", ".E"] {
+        let mut s = established();
+        s.run("push 20000");
+        s.expect_segments(10);
+        let mut alpha = Vec::new();
+        for ack in
+            [format!("{first} 1:1 ack 5001"), ". 1:1 ack 9001".to_owned(), ". 1:1 ack 10001".to_owned()]
+        {
+            s.run(&format!("<< {ack} win 60000"));
+            alpha.push(s.tcp.alpha().expect("DCTCP has it"));
+        }
+        assert_eq!(alpha, [1.0, 1.0, 0.9375], "{first}");
+    }
 }
 
 #[test]

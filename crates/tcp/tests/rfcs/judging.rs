@@ -160,3 +160,17 @@ fn data_of_the_peer_do_not_say_that_the_probe_was_not_needed() {
     s.run("push 1000\n > . 2001:3001\n +20 < . 11:11 ack 3001 win 60000");
     assert_eq!((s.tcp.ssthresh(), s.tcp.cwnd()), (2000, 2000));
 }
+
+#[test]
+fn a_trace_tells_each_round_trip() {
+    let mut s = Script::established(Config { trace: true, ..plain() });
+    let told = |event: &Event| matches!(event, Event::RttMeasured { sample, .. } if *sample == ms(20));
+    assert!(s.events().iter().any(told));
+}
+
+#[test]
+fn what_waits_above_a_hole_is_counted_with_its_pieces() {
+    let mut s = Script::established(sack());
+    s.run("<< . 1001:1501 ack 1\n << . 2001:2501 ack 1");
+    assert_eq!((s.tcp.out_of_order().octets, s.tcp.out_of_order().pieces), (1000, 2));
+}
