@@ -4,7 +4,7 @@
 #   make test    every Rust and Python test, with the same random cases each time
 #   make fuzz    the Rust tests with new random cases, ROUNDS times, 100 000 attacked connections in all
 #   make gates   bonds on random cases, both drawings (hours); what has run is kept
-#   make mutants  mutants of tcp and mptcp against their quick tests (a day); SHARD=60/120 takes a sample
+#   make mutants every mutant of tcp and mptcp against their tests (an hour); what was judged is kept
 #   make interop our stack and Linux's against each other, 50 MB each way (root, half an hour)
 #   make stops   200 stops at random moments of every command
 #   make lint    formatters and linters, warnings as errors
@@ -50,14 +50,10 @@ test-python: export ROPEWALK_GATEWAY = $(abspath target/debug/ropewalk-gateway)
 test-python: $(VENV)/.tested
 	$(BIN)/python -m pytest -q --hypothesis-seed=$(PROPTEST_RNG_SEED)
 
-# Settings that keep a mutant's build and tests short.
-mutants:
-	for crate in "tcp --test packets --test rfcs --test transitions --test behaviour" "mptcp --test packets"; do \
-		CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_TEST_OPT_LEVEL=0 PROPTEST_CASES=16 \
-			cargo mutants --no-shuffle --baseline skip --timeout 60 $(if $(SHARD),--sharding round-robin --shard $(SHARD)) \
-			--package ropewalk-$${crate%% *} --output target/mutants-$${crate%% *} -- --lib $${crate#* }; \
-		case $$? in 0|2|3) ;; *) exit 1 ;; esac; \
-	done
+# It needs `cargo install cargo-mutants`.
+mutants: $(VENV)/pyvenv.cfg
+	$(BIN)/python -m pip install -q 'tree-sitter>=0.26' 'tree-sitter-rust>=0.24'
+	$(BIN)/python benches/mutants
 
 fuzz: $(VENV)/pyvenv.cfg
 	@for round in $$(seq $(ROUNDS)); do \
