@@ -50,6 +50,11 @@ impl Mapped {
         plain && self.end() == next.position && self.agrees_with(next)
     }
 
+    /// Only the octets before `position`.
+    fn cut(&mut self, position: u64) {
+        self.len = self.len.min(position.saturating_sub(self.position));
+    }
+
     /// The octets from `position` on.
     const fn from(&self, position: u64) -> Self {
         let skip = position - self.position;
@@ -199,6 +204,15 @@ impl Mappings {
         }
     }
 
+    /// Forgets what was said of octets from `position` on.
+    pub(crate) fn cut(&mut self, position: u64) {
+        let _ = self.later.split_off(&position);
+        if let Some(mut last) = self.later.last_entry() {
+            last.get_mut().cut(position);
+        }
+        self.first.cut(position);
+    }
+
     /// Forgets everything: an infinite mapping replaces what was.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
@@ -256,6 +270,24 @@ mod tests {
         assert_eq!(mappings.insert(mapped(80, 80, 10), 10, || 4), Ok(()), "one was read");
         assert_eq!(mappings.insert(mapped(100, 100, 10), 10, || 4), Err(Refused::Full));
         assert_eq!(mappings.insert(mapped(10, 7, 5), 10, || 4), Ok(()), "what is next always finds room");
+    }
+
+    #[test]
+    fn what_is_cut_off_is_not_there_and_the_rest_stays() {
+        for (position, rest) in
+            [(0, [0, 0, 0]), (5, [5, 0, 0]), (10, [10, 0, 0]), (25, [10, 5, 0]), (99, [10; 3])]
+        {
+            let mut mappings = Mappings::default();
+            for place in [0, 20, 40] {
+                assert_eq!(mappings.insert(mapped(place, place + 7, 10), 0, || MANY), Ok(()));
+            }
+            mappings.cut(position);
+            for (place, len) in [0, 20, 40].into_iter().zip(rest) {
+                let expected = (len > 0).then(|| mapped(place, place + 7, len));
+                assert_eq!(mappings.at(place), expected, "{position}");
+            }
+            assert_eq!(mappings.insert(mapped(50, 1, 10), 50, || 0), Ok(()), "{position}");
+        }
     }
 
     /// It covers all octets of its own, and no other.

@@ -81,38 +81,33 @@ impl Connection {
         false
     }
 
-    /// After fallback with MP_FAIL: what was mapped before still comes with its mappings, and the infinite one
-    /// itself is awaited. An infinite mapping says at any time where the peer begins again: it may have fallen back after
+    /// After fallback what was mapped before still comes with its mappings: until an infinite one comes, and then until all
+    /// before it is there. An infinite mapping says at any time where the peer begins again: it may have fallen back after
     /// this end.
     #[inline(never)]
-    pub(super) fn on_late_options(&mut self, now: Instant, at: usize, segment: &Segment) {
-        let subflow = &self.subflows[at];
-        let awaited = subflow.infinite_in.is_none() || subflow.discarding;
+    pub(super) fn on_late_options(&mut self, at: usize, segment: &Segment) -> Admission {
         if at != self.plain as usize {
-            return;
+            return Admission::Pass;
         }
+        let subflow = &self.subflows[at];
+        let awaited =
+            subflow.discarding || subflow.infinite_in.is_none_or(|infinite| subflow.read < infinite.position);
         let mapping = segment.options.mptcp.dss.and_then(|dss| dss.mapping());
-        if let Some(mapping) = mapping.filter(|mapping| awaited || mapping.len == 0) {
-            let _ = self.on_mapping(at, segment, &mapping, LastOctet::Data);
+        if let Some(mapping) = mapping.filter(|mapping| awaited || mapping.len == 0)
+            && self.on_mapping(at, segment, &mapping, LastOctet::Data) == Err(Refused::Full)
+        {
+            return Admission::Drop;
         }
-        if !awaited {
-            return;
-        }
-        for option in segment.options.mptcp.rare() {
-            if let MptcpOption::Fail(dsn) = option {
-                self.on_fail(now, at, *dsn);
-            }
-        }
+        Admission::Pass
     }
 
     /// Octets to discard at the start of `len` ones: all of them while an infinite mapping is awaited, then those
     /// before it.
     pub(super) fn discarded(&mut self, at: usize, len: u32) -> u32 {
-        let alone = !self.subflows.has_others(at);
         let subflow = &mut self.subflows[at];
         let Some(infinite) = subflow.infinite_in else {
             // MP_FAIL is not acknowledged: data without an infinite mapping says that it was lost.
-            if alone && subflow.rare.is_empty() {
+            if subflow.rare.is_empty() {
                 let expected = self.receiving.expected();
                 subflow.signal(MptcpOption::Fail(expected));
             }
@@ -141,10 +136,6 @@ impl Connection {
         initial.data_fin_due = false;
         self.emit(Event::FellBack(reason));
         self.abort_others();
-        if self.subflows[0].tcp.is_established() && self.subflows[0].phase == Phase::Opening {
-            self.subflows[0].phase = Phase::Open;
-            self.subflows[0].was_established = true;
-        }
         self.planner.due.request_schedule();
     }
 
@@ -286,14 +277,19 @@ impl Connection {
         let Some(position) = position.filter(|_| failed || at == 0 && self.is_one_stream()) else {
             return Ok(());
         };
-        let data =
-            if data > self.receiving.reassembly.next() { self.receiving.reassembly.next() } else { data };
-        let subflow = &mut self.subflows[at];
         if subflow.infinite_in.is_some_and(|known| known.announced && known.position == position) {
             return Ok(());
         }
-        subflow.infinite_in = Some(Infinite { position, data, announced: true });
-        subflow.unverified = Unverified::default();
+        // It may leave out nothing. What comes before it takes its room in the stream, unless it is discarded.
+        let next = self.receiving.reassembly.next();
+        let most = if position > subflow.read && !subflow.discarding {
+            next + subflow.unverified_octets() + (position - subflow.read)
+        } else {
+            (next + position.min(subflow.read)).saturating_sub(subflow.read)
+        };
+        self.keep_earlier(at, position)?;
+        let subflow = &mut self.subflows[at];
+        subflow.infinite_in = Some(Infinite { position, data: data.min(most), announced: true });
         if subflow.infinite_out.is_none() {
             if failed {
                 self.go_infinite(at);
@@ -304,6 +300,21 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Another infinite mapping will begin at `position`. For octets before it, what the one so far says still holds.
+    fn keep_earlier(&mut self, at: usize, position: u64) -> Result<(), Refused> {
+        let (config, live) = (&self.config, self.subflows.live.len());
+        let subflow = &mut self.subflows[at];
+        let Some(earlier) = subflow.infinite_in.filter(|_| !subflow.discarding) else { return Ok(()) };
+        let start = earlier.position.max(subflow.read);
+        if start >= position {
+            return Ok(());
+        }
+        let data = earlier.data + (start - earlier.position);
+        let mapped = Mapped { position: start, data, len: position - start, ..Mapped::default() };
+        subflow.mappings.cut(start);
+        subflow.mappings.insert(mapped, subflow.read, || most_mappings(config, live))
     }
 
     /// Our data gets an infinite mapping, and the connection is TCP from now on.

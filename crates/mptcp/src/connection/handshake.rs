@@ -54,13 +54,7 @@ impl Connection {
     }
 
     fn admit_syn_ack(&mut self, segment: &Segment) -> Admission {
-        let subflow = &self.subflows[0];
-        if !segment.flags.contains(Flags::SYN)
-            || segment.flags.contains(Flags::ACK) && segment.ack != subflow.tcp.iss() + 1
-        {
-            return Admission::Pass;
-        }
-        let asked = self.config.offers(subflow.syns);
+        let asked = self.config.offers(self.subflows[0].syns);
         let capable = segment.options.mptcp.rare().iter().find_map(|option| match option {
             MptcpOption::Capable {
                 sender_key: Some(key),
@@ -257,10 +251,10 @@ impl Connection {
     }
 
     fn admit_join_syn_ack(&mut self, at: usize, segment: &Segment) -> Admission {
-        let subflow = &mut self.subflows[at];
-        if !segment.flags.contains(Flags::ACK) || segment.ack != subflow.tcp.iss() + 1 {
+        if !segment.flags.contains(Flags::ACK) {
             return Admission::Pass;
         }
+        let subflow = &mut self.subflows[at];
         let (Some(peer_key), Some(join)) = (self.agreement.peer_key, &mut subflow.join) else {
             return Admission::Abort(ResetReason::Mptcp);
         };

@@ -318,7 +318,7 @@ impl Connection {
         }
         if self.mode != Mode::Multipath {
             if self.mode == Mode::Tcp && !segment.options.mptcp.is_empty() {
-                self.on_late_options(now, at, segment);
+                return self.on_late_options(at, segment);
             }
             return admission;
         }
@@ -656,12 +656,16 @@ impl Connection {
                 payload = Payload { offset: payload.offset + u64::from(skip), len: payload.len - skip };
                 continue;
             }
-            let (data, len, checksum) = if let Some(infinite) = subflow.infinite_in
+            let infinite = subflow.infinite_in;
+            let (data, len, checksum) = if let Some(infinite) = infinite
                 && position >= infinite.position
             {
+                // A mapping that reaches beyond its start is never whole.
+                subflow.unverified.parts.clear();
                 (infinite.data + (position - infinite.position), payload.len, None)
             } else if let Some(mapped) = subflow.mappings.at(position) {
-                let len = (mapped.end() - position).min(u64::from(payload.len)) as u32;
+                let end = infinite.map_or(mapped.end(), |infinite| mapped.end().min(infinite.position));
+                let len = (end - position).min(u64::from(payload.len)) as u32;
                 (mapped.data.wrapping_add(position - mapped.position), len, mapped.checksum.map(|_| mapped))
             } else if self.octets_unmapped(now, at) {
                 continue;
@@ -696,8 +700,10 @@ impl Connection {
     /// How many of the last `len` octets before `end` lie beyond the window.
     #[inline(never)]
     fn beyond(&mut self, end: u64, edge: u64, len: u32) -> u32 {
-        // Plain TCP has acknowledged them: it keeps within its own window.
-        let edge = if self.is_plain() { end } else { edge };
+        // Plain TCP has acknowledged what an infinite mapping is about: it keeps within its own window.
+        let plain = &self.subflows[self.plain as usize];
+        let infinite = plain.infinite_in.is_some_and(|infinite| plain.read > infinite.position);
+        let edge = if infinite { end } else { edge };
         let edge = self.receiving.fin().map_or(edge, |fin| fin.min(edge));
         let beyond = (end.wrapping_sub(edge) as i64).clamp(0, i64::from(len)) as u32;
         self.stats.bytes_beyond_window += u64::from(beyond);
