@@ -132,6 +132,10 @@ pub struct PathCopa {
     delivered_at_judgement: u64,
     lost_in_round: u32,
     delivered_at_round: u64,
+    /// The greatest delivery rate of the round, whoever limited it (BBR.bw_latest).
+    latest_rate: f64,
+    /// The round before lost something as well: recovery has lasted for a round trip.
+    is_recovering: bool,
     /// Below zero after a drain, until Copa's own queue has found its level.
     full_rounds: i32,
     /// Octets per second, averaged over reports.
@@ -160,6 +164,8 @@ impl PathCopa {
             delivered_at_judgement: 0,
             lost_in_round: 0,
             delivered_at_round: 0,
+            latest_rate: 0.0,
+            is_recovering: false,
             full_rounds: 0,
             delivery_rate: 0.0,
             bandwidth: Largest::default(),
@@ -191,6 +197,7 @@ impl PathCopa {
         if rate.delivery_rate <= 0.0 {
             return;
         }
+        self.latest_rate = self.latest_rate.max(rate.delivery_rate);
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
         // What met a queue came as fast as the path goes, however little was sent.
         let is_limited =
@@ -288,11 +295,15 @@ impl PathCopa {
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
+        let latest = std::mem::take(&mut self.latest_rate);
         let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
         // In a round trip of few packets 2 % are lost by chance, if losses are at random.
         let overflow = lost >= bbr::FULL_LOSS_COUNT * self.window.smss
             && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
-        if matches!(self.mode, Mode::Default) {
+        let recovering = std::mem::replace(&mut self.is_recovering, lost > 0);
+        if self.is_starting() && recovering && overflow && latest > 0.0 && self.delays.are_in_order() {
+            self.leave_overflowed_start(now, latest, delivered);
+        } else if matches!(self.mode, Mode::Default) {
             if overflow && self.delays.queue() <= self.tuning.short_queue * self.own_queue() {
                 self.shrink_to_rate(now);
             }
@@ -303,6 +314,15 @@ impl PathCopa {
             }
         }
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
+    }
+
+    /// BBRCheckStartupHighLoss: recovery has lasted for a round trip, and the line still drops, though no queue shows. What the
+    /// round has delivered (BBR.inflight_latest) may be in flight again. A path that reorders is left alone: what seems lost
+    /// may be late.
+    fn leave_overflowed_start(&mut self, now: Instant, latest: f64, delivered: u64) {
+        self.leave_start(now, latest);
+        self.window.set_cwnd(self.window.cwnd.max(delivered.min(u64::from(UNLIMITED)) as u32));
+        self.held_until = now + bbr::PROBE_WAIT;
     }
 
     /// Has what slow start lost been told: is there a range of delays that is not slow start's?

@@ -325,3 +325,17 @@ fn a_buffer_shorter_than_copas_queue_is_not_flooded() {
     let told = (line.delivered - delivered) as f64 / f64::from(SIZE) / (line.sent - sent) as f64;
     assert!(told > 0.96, "{told}");
 }
+
+#[test]
+fn slow_start_ends_at_an_overflow_that_no_queue_shows() {
+    for (mbps, rtt_ms, buffer) in [(20.0, 50, 500.0), (100.0, 80, 1_000.0), (100.0, 80, 2_000.0)] {
+        let mut line = copa(mbps, rtt_ms);
+        line.buffer = buffer;
+        line.run(1.0);
+        assert!(!line.path.controller().is_starting(), "{mbps} Mbit/s, {buffer} octets");
+        let (sent, delivered) = (line.sent, line.delivered);
+        line.run(10.0);
+        let told = (line.delivered - delivered) as f64 / f64::from(SIZE) / (line.sent - sent) as f64;
+        assert!(told > 0.5, "{mbps} Mbit/s, {buffer} octets: {told}");
+    }
+}

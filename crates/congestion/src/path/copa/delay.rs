@@ -80,6 +80,11 @@ impl Delays {
         least <= (NEARLY_EMPTY * range).max(floor) + self.reordering
     }
 
+    /// Is a base known, of a path that is not known to reorder?
+    pub(super) fn are_in_order(&self) -> bool {
+        self.base() > 0.0 && self.reordering == 0.0
+    }
+
     /// The base may have risen: what is older counts no more.
     pub(super) fn forget_before(&mut self, at: Instant) {
         let at = at.as_secs_f64();
