@@ -302,7 +302,8 @@ macro_rules! mptcp_constants {
                     /// How long an unanswered ADD_ADDR waits at most before it is sent again, after an RTO else, three times;
                     /// 0 s: it never is (Linux `add_addr_timeout`).
                     add_addr_timeout: Duration = Duration::from_secs(120), Duration::from_secs(120);
-                    /// Timeouts in a row after which a subflow counts as stale and gets no new data (Linux `stale_loss_cnt`).
+                    /// Timeouts in a row after which a subflow counts as stale and gets no new data; 0: it never does (Linux
+                    /// `stale_loss_cnt`).
                     stale_loss_cnt: u32 = 4, 4;
                     /// SYNs repeated with MP_CAPABLE before one goes without it, as a middlebox may drop the option's SYNs
                     /// (RFC 8684 §3.7); from 128 on all of them keep it (Linux `syn_retrans_before_tcp_fallback`).

@@ -184,7 +184,6 @@ impl Connection {
         let mut connection = Self::accept_by(tcp::Connection::accept_answered, config, accepting, syn, now);
         // What the SYN/ACK has told: its window, for the first octets may come with the third segment.
         connection.receiving.window.on_syn();
-        connection.subflows[0].syns += 1;
         connection
     }
 

@@ -232,8 +232,6 @@ pub enum TimerKind {
     Join,
     /// The path manager's next step.
     PathManager,
-    /// The scheduler wants to be asked again.
-    Scheduler,
 }
 
 /// Counters since the connection began. Sizes in octets.

@@ -55,11 +55,9 @@ impl Connection {
         if most == 0 || silence.is_stale() || silence.periods() <= most {
             return;
         }
-        let is_heard = |&&other: &&usize| {
-            let silence = &self.subflows[other].silence;
-            other != at && !silence.is_stale() && silence.periods() < (most - 1).max(1)
-        };
-        if open.iter().any(|other| is_heard(&other)) {
+        // Neither this one nor a stale one: these have been silent for longer.
+        let is_heard = |&other: &usize| self.subflows[other].silence.periods() < (most - 1).max(1);
+        if open.iter().any(is_heard) {
             self.subflows[at].silence.make_stale();
             self.subflows[at].touch();
             self.sending.queue.requeue_everything();

@@ -34,11 +34,12 @@ impl Planner {
             coupled: CoupledControl::new(config.coupling, Decrease::of(&config.tcp)),
             views: Views::default(),
             due: Due::FIRST,
-            stale_loss_cnt: if config.reinject_after_timeout == ReinjectAfterTimeout::Idle {
-                // Where idle subflows reinject, a missing DATA_ACK shows a dead subflow, and not its timeouts.
-                u32::MAX
-            } else {
-                config.stale_loss_cnt
+            // Where idle subflows reinject, a missing DATA_ACK shows a dead subflow, and not its timeouts. 0: nothing does.
+            stale_loss_cnt: match config.reinject_after_timeout {
+                ReinjectAfterTimeout::Head | ReinjectAfterTimeout::All if config.stale_loss_cnt > 0 => {
+                    config.stale_loss_cnt
+                }
+                _ => u32::MAX,
             },
             memory: Memory::new(config),
         }

@@ -44,7 +44,6 @@ impl Connection {
 
     fn schedule_new(&mut self, now: Instant) {
         if self.schedule_runs() {
-            self.timers.set_scheduler(None);
             return;
         }
         let least = if self.config.tcp.nagle { self.planner.least_segment() } else { 0 };
@@ -65,10 +64,7 @@ impl Connection {
                     // With nothing to copy there is still the next decision: a scheduler counts its copies.
                     self.place_copy(subflow.0 as usize, octets, reason);
                 }
-                Decision::Wait { until, .. } => {
-                    self.timers.set_scheduler(until);
-                    return;
-                }
+                Decision::Wait { .. } => return,
             }
         }
     }
@@ -205,8 +201,7 @@ impl Connection {
     /// To the subflow that the scheduler names, before everything new. Is nothing left to be reinjected?
     fn reinject_in_turn(&mut self, now: Instant) -> bool {
         while let Some(sent) = self.sending.queue.reinjection() {
-            let excluded = sent.excluded();
-            if excluded != 0 && !self.may_be_placed(&sent) {
+            if !self.may_be_placed(&sent) {
                 self.sending.queue.skip_reinjection();
                 continue;
             }
@@ -216,7 +211,7 @@ impl Connection {
                 data_acked: sent.start,
                 ..QueueView::default()
             };
-            let decision = self.planner.pick_without(now, &queue, excluded);
+            let decision = self.planner.pick_without(now, &queue, sent.excluded());
             let Decision::Send { subflow, octets, .. } = decision else { return false };
             self.place_again(subflow.0 as usize, &sent, octets as u32, Reinjection::Repair);
         }
@@ -259,20 +254,22 @@ impl Connection {
         grows
     }
 
-    /// The fastest usable subflow with room that has not carried the range; backups if there is no other.
+    /// The fastest usable subflow with room that may be given the range; backups if there is no other.
     fn best_for(&self, sent: &Sent) -> Option<usize> {
-        let ready = self.non_carriers(sent).filter(|(_, view)| view.has_room(u64::from(sent.len)));
+        let ready = self.takers(sent).filter(|(_, view)| view.has_room(u64::from(sent.len)));
         ready.min_by_key(|(_, view)| (view.backup, view.srtt)).map(|(at, _)| at)
     }
 
-    /// Is there a subflow beside those that carry it already? If none of these is alive, it must wait.
+    /// Is there a subflow beside those that must not be given it? If there are none of these, it waits for any.
     fn may_be_placed(&self, sent: &Sent) -> bool {
-        sent.carriers == 0 || self.non_carriers(sent).next().is_some()
+        sent.excluded() == 0 || self.takers(sent).next().is_some()
     }
 
-    fn non_carriers<'a>(&'a self, sent: &'a Sent) -> impl Iterator<Item = (usize, &'a SubflowView)> {
+    /// Usable subflows that a queued range may be given to, whether they have room or not.
+    fn takers(&self, sent: &Sent) -> impl Iterator<Item = (usize, &SubflowView)> {
+        let excluded = sent.excluded();
         let usable = self.subflows.live.iter().map(|&at| (at as usize, &self.planner.views()[at as usize]));
-        usable.filter(|(at, view)| view.usable && self.subflows[*at].bit() & sent.carriers == 0)
+        usable.filter(move |(at, view)| view.usable && self.subflows[*at].bit() & excluded == 0)
     }
 
     /// Gives the first `room` octets of a range that others carried to a subflow.

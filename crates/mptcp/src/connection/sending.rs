@@ -58,9 +58,9 @@ impl Sending {
         self.buffer.is_full() && self.queue.unscheduled() == 0
     }
 
-    /// Does anything wait for a subflow: data, the peer's DATA_ACK, or the DATA_FIN?
+    /// Do data wait for a subflow or for the peer's DATA_ACK?
     pub(super) fn is_busy(&self) -> bool {
-        self.queue.una() < self.queue.written() || self.finish == Finish::Wanted
+        self.queue.una() < self.queue.written()
     }
 
     /// Does anything wait for the peer to answer?

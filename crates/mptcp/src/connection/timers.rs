@@ -30,8 +30,6 @@ pub(super) struct Timers {
     /// When an idle subflow carries the oldest data again, unless a DATA_ACK comes before; out of date if the flag says so.
     idle_reinjection: Instant,
     idle_reinjection_stale: bool,
-    /// The scheduler wants to be asked again.
-    scheduler: Instant,
     /// When the connection is over, unless another subflow comes up before.
     closing: Option<Instant>,
     /// The first of the timers that seldom change, unless that is out of date.
@@ -47,7 +45,6 @@ impl Default for Timers {
             progress: Instant::ZERO,
             idle_reinjection: Instant::ZERO,
             idle_reinjection_stale: true,
-            scheduler: Instant::MAX,
             closing: None,
             slow: (Instant::MAX, TimerKind::Data),
             slow_stale: true,
@@ -67,11 +64,6 @@ impl Timers {
     /// end.
     pub(super) fn on_slow_change(&mut self) {
         self.slow_stale = true;
-    }
-
-    /// The scheduler wants to be asked again at `until`, or not before something changes.
-    pub(super) fn set_scheduler(&mut self, until: Option<Instant>) {
-        self.scheduler = until.unwrap_or(Instant::MAX);
     }
 
     /// The last subflow is gone: the connection is over at `due`, unless that was set before.
@@ -107,7 +99,6 @@ impl Connection {
         }
         if self.end.is_none() {
             consider(self.timers.data, TimerKind::Data);
-            consider(self.timers.scheduler, TimerKind::Scheduler);
         }
         (first.0 != Instant::MAX).then_some(first)
     }
@@ -121,7 +112,7 @@ impl Connection {
             first = first.min(subflow.tcp.deadline());
         }
         if self.end.is_none() {
-            first = first.min(self.timers.data).min(self.timers.scheduler);
+            first = first.min(self.timers.data);
         }
         first
     }
@@ -168,10 +159,6 @@ impl Connection {
         }
         if self.timers.data <= now {
             self.data_timeout(now);
-        }
-        if self.timers.scheduler <= now {
-            self.timers.set_scheduler(None);
-            self.planner.due.request_schedule();
         }
         if self.mode == Mode::Multipath {
             if self.addresses.next_due().is_some_and(|due| due <= now) {
@@ -376,7 +363,8 @@ impl Connection {
     fn reinject_from(&mut self, at: usize) {
         let healthy = self.subflows.healthy();
         let subflow = &self.subflows[at];
-        let stale = subflow.tcp.consecutive_timeouts() >= self.config.stale_loss_cnt;
+        let most = self.config.stale_loss_cnt;
+        let stale = most > 0 && subflow.tcp.consecutive_timeouts() >= most;
         if stale || self.config.reinject_after_timeout == ReinjectAfterTimeout::All {
             self.sending.queue.requeue(subflow.place, healthy);
         } else {

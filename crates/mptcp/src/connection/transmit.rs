@@ -119,10 +119,7 @@ impl Connection {
         segment: &mut Segment,
     ) -> Option<SubflowId> {
         if self.subflows.open().next().is_some() {
-            self.schedule(now);
-            if self.subflows.live().any(|subflow| subflow.upkeep.is_unpolled()) {
-                return self.transmit_of(octets, now, segment);
-            }
+            return self.transmit_of(octets, now, segment);
         }
         self.planner.due.on_polled();
         self.keep_slow_timer();

@@ -52,7 +52,8 @@ impl Views {
         for &at in sources.live {
             let subflow = &mut sources.subflows[at as usize];
             let Some(view) = self.0.get_mut(at as usize) else { return self.refresh(sources) };
-            let participates = sources.scheduler.participates(subflow.id);
+            // Schedulers know subflows by their places.
+            let participates = sources.scheduler.participates(SubflowId(at));
             if subflow.upkeep.renews_window() {
                 let tcp = &subflow.tcp;
                 view.coupled = subflow.phase == Phase::Open && participates;
@@ -104,8 +105,7 @@ impl Views {
         }
         sources.subflows[at].upkeep.on_viewed();
         while self.0.len() <= at {
-            let filler = view_of(&sources.subflows[self.0.len()], sources.stale_loss_cnt);
-            self.0.push(SubflowView { coupled: false, ..filler });
+            self.0.push(view_of(&sources.subflows[self.0.len()], sources.stale_loss_cnt));
         }
         self.0[at] = view;
     }
@@ -185,5 +185,62 @@ fn view_of(subflow: &Subflow, stale_loss_cnt: u32) -> SubflowView {
         segments_sent: stats.data_segments_sent,
         retransmissions: stats.retransmissions,
         loss_events: stats.fast_recoveries + stats.timeouts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, GuardConfig, Scheduler as Choice};
+    use crate::id::Path;
+    use crate::subflow::New;
+    use crate::view::QueueView;
+    use crate::view::samples::{queue, subflow};
+    use ropewalk_tcp as tcp;
+    use ropewalk_units::{Instant, Seq};
+    use std::net::SocketAddr;
+    use std::sync::Arc;
+
+    fn open(place: u8, id: u32) -> Subflow {
+        let address = SocketAddr::from(([10, 0, place, 1], 5001));
+        let new = New {
+            id: SubflowId(id),
+            path: Path { local: address, remote: address },
+            path_index: 0,
+            tcp: tcp::Connection::connect(Arc::new(tcp::Config::linux()), Seq::new(1), Instant::ZERO),
+            place,
+            active: true,
+            join: None,
+            local_id: 0,
+            remote_id: 0,
+            backup: false,
+        };
+        Subflow { phase: Phase::Open, ..Subflow::new(new) }
+    }
+
+    /// The second place has had another subflow before: identifiers go on, places do not.
+    #[test]
+    fn the_scheduler_is_asked_by_place_whether_a_subflow_takes_part_in_the_coupling() {
+        let config = Config { scheduler: Choice::GoodputGuard(GuardConfig::default()), ..Config::linux() };
+        let mut scheduler = Scheduler::new(&config);
+        let rtt = Duration::from_millis(20);
+        let known = SubflowView { segments_sent: 10_000, bytes_acked: 10_000_000, ..subflow(0, 20, rtt) };
+        // A loss on such a path would block the first: it is left out until more is known.
+        let long = subflow(1, 10, Duration::from_millis(200));
+        scheduler.pick(Instant::ZERO, &[known, long], &QueueView { window_left: 10_000, ..queue() });
+        assert_eq!([0, 1].map(|place| scheduler.participates(SubflowId(place))), [true, false]);
+        let mut subflows = [open(0, 0), open(1, 2)];
+        let mut views = Views::default();
+        for _ in 0..2 {
+            views.refresh_windows(&mut Sources {
+                live: &[0, 1],
+                subflows: &mut subflows,
+                scheduler: &scheduler,
+                stale_loss_cnt: 4,
+                memory: &Memory::new(&config),
+            });
+            assert_eq!([views[0].coupled, views[1].coupled], [true, false]);
+            subflows[1].upkeep.on_numbers();
+        }
     }
 }

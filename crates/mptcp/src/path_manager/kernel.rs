@@ -73,7 +73,7 @@ pub(crate) struct Kernel {
     /// The endpoint of the initial subflow's address counts as used. Linux sees to that when it first has something to do.
     accounted: bool,
     pairs: Vec<Pair>,
-    /// Announced addresses of the peer.
+    /// Announced addresses of the peer that subflows were opened to.
     remotes: Vec<(u8, SocketAddr)>,
     /// Announcements that were followed.
     accepted: u32,
@@ -316,12 +316,12 @@ impl Kernel {
         if self.living().any(|pair| pair.remote == address) {
             return;
         }
-        self.remotes.retain(|(known, _)| *known != address_id);
-        self.remotes.push((address_id, address));
         let locals = self.locals_for(address);
         if locals.is_empty() {
             return;
         }
+        self.remotes.retain(|(known, _)| *known != address_id);
+        self.remotes.push((address_id, address));
         for local in locals {
             let backup = self.is_backup(SocketAddr::new(local, 0));
             self.open(local, address, backup, actions);
@@ -330,7 +330,7 @@ impl Kernel {
             self.accepted += 1;
         }
         let limit = u32::from(self.host.limits.add_addr_accepted);
-        self.accept = self.accepted < limit && self.room() > 0;
+        self.accept &= self.accepted < limit && self.room() > 0;
     }
 
     fn accepts(&self) -> bool {

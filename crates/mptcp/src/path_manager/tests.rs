@@ -419,6 +419,10 @@ fn a_connection_that_began_without_room_follows_no_announcement_later() {
     let mut manager = client(Kind::Kernel { client: host, server: KernelHost::default() }, 4);
     assert_eq!(manager.on(at(0), Event::Established), []);
     assert_eq!(manager.on(at(20), announced(2, 1)), []);
+    // … even if it has followed one of the initial address, which the limit does not hold for.
+    manager.on(at(21), ended_to(1));
+    assert_eq!(manager.on(at(22), announced(1, 0)), to(1));
+    assert_eq!(manager.on(at(23), announced(2, 1)), []);
     // The limit that holds when an address goes says whether another one is followed.
     let limits = KernelLimits { subflows: 8, add_addr_accepted: 1 };
     let host = KernelHost { limits, changes: vec![change(at(10), 8, 0)], ..KernelHost::default() };
@@ -448,6 +452,17 @@ fn each_of_several_announced_addresses_makes_room_for_another_when_it_goes() {
     assert_eq!(manager.on(at(1), announced(3, 2)), to(3));
     assert_eq!(manager.on(at(2), Event::AddressRemoved { address_id: 1 }), []);
     assert_eq!(manager.on(at(3), announced(4, 3)), to(4));
+}
+
+/// As in Linux: only subflows that go give an announcement back. IPv6 is not followed here.
+#[test]
+fn an_address_that_got_no_subflow_makes_no_room_for_another_when_it_goes() {
+    let mut manager = kernel(8, 1, &[NONE]);
+    let other = SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, 2], 5001));
+    assert_eq!(manager.on(at(0), Event::AddressAnnounced { address: other, address_id: 5 }), []);
+    assert_eq!(manager.on(at(1), announced(2, 1)), to(2));
+    assert_eq!(manager.on(at(2), Event::AddressRemoved { address_id: 5 }), []);
+    assert_eq!(manager.on(at(3), announced(3, 2)), [], "one is the limit");
 }
 
 /// As in Linux: only an address that goes has it follow others again.

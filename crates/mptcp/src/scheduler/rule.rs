@@ -28,19 +28,17 @@ pub(crate) enum Decision {
         /// For the trace.
         reason: &'static str,
     },
-    /// Nothing now.
+    /// Nothing until something changes.
     Wait {
         /// For the trace.
         reason: &'static str,
-        /// Ask again then, if nothing happens before.
-        until: Option<Instant>,
     },
 }
 
 impl Decision {
     /// Wait until something changes.
     pub(crate) const fn wait(reason: &'static str) -> Self {
-        Self::Wait { reason, until: None }
+        Self::Wait { reason }
     }
 
     /// One segment on `subflow`, or what is left.

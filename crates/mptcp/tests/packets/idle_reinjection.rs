@@ -86,15 +86,18 @@ fn reinjected_by_timeout(server: &mut Script) -> Vec<u32> {
 
 #[test]
 fn what_a_subflow_carries_goes_to_others_bit_by_bit_and_all_of_it_when_it_is_stale() {
-    let mut server = Script::server(Config {
-        scheduler: Scheduler::RoundRobin,
-        reinject_after_timeout: ReinjectAfterTimeout::Head,
-        stale_loss_cnt: 4,
-        ..config()
-    });
-    server.join();
-    server.run("push 20000");
-    assert_eq!(reinjected_by_timeout(&mut server), [1000, 2000, 3000, 10_000]);
+    // 0: it never is.
+    for (stale_loss_cnt, last) in [(4, 10_000), (0, 4000)] {
+        let mut server = Script::server(Config {
+            scheduler: Scheduler::RoundRobin,
+            reinject_after_timeout: ReinjectAfterTimeout::Head,
+            stale_loss_cnt,
+            ..config()
+        });
+        server.join();
+        server.run("push 20000\n 0 > . 1:1001 ack 1");
+        assert_eq!(reinjected_by_timeout(&mut server), [1000, 2000, 3000, last]);
+    }
 }
 
 /// RFC 8684 §3.3.6: data is sent again on *different* subflows. Its own sends it again as TCP does.

@@ -43,24 +43,28 @@ fn is_in_use(server: &mut Script, peer: &mut Peer) -> bool {
 }
 
 /// For so many waits in vain nothing comes back, but for what the peer answers after each on subflow 1. Then: the waits after which
-/// something was sent again at once, and whether subflow 0 is in use.
-fn after_waits(stale_loss_cnt: u32, waits: usize) -> (Vec<usize>, bool) {
-    let mut server = silent(Config { stale_loss_cnt, ..config() });
-    let mut peer = Peer::default();
+/// something was sent again at once, and where it begins.
+fn wait_in_vain(server: &mut Script, peer: &mut Peer, waits: usize) -> Vec<(usize, u64)> {
     let mut again = Vec::new();
     for wait in 1..=waits {
-        pass(&mut server, 150);
-        assert_eq!(reinjected(&mut server), [], "not before 200 ms");
+        pass(server, 150);
+        assert_eq!(reinjected(server), [], "not before 200 ms");
         server.run("+55");
-        if !reinjected(&mut server).is_empty() {
-            again.push(wait);
-        }
-        peer.answer(&mut server);
+        again.extend(reinjected(server).into_iter().map(|data| (wait, data)));
+        peer.answer(server);
         if wait < waits {
             server.run("push 1000");
-            hear(&mut server, &mut peer);
+            hear(server, peer);
         }
     }
+    again
+}
+
+/// The same, and whether subflow 0 is in use then.
+fn after_waits(stale_loss_cnt: u32, waits: usize) -> (Vec<(usize, u64)>, bool) {
+    let mut server = silent(Config { stale_loss_cnt, ..config() });
+    let mut peer = Peer::default();
+    let again = wait_in_vain(&mut server, &mut peer, waits);
     let in_use = is_in_use(&mut server, &mut peer);
     (again, in_use)
 }
@@ -79,11 +83,23 @@ fn hear(server: &mut Script, peer: &mut Peer) {
 #[test]
 fn a_subflow_that_stays_silent_gets_no_new_data_and_all_is_sent_again_once() {
     for waits in 1..=4 {
-        assert_eq!(after_waits(4, waits), (vec![1], true), "{waits} waits");
+        assert_eq!(after_waits(4, waits), (vec![(1, 0)], true), "{waits} waits");
     }
-    assert_eq!(after_waits(4, 5), (vec![1, 5], false));
-    assert_eq!(after_waits(4, 7), (vec![1, 5], false));
-    assert_eq!(after_waits(0, 7), (vec![1], true), "0: never");
+    let all = vec![(1, 0), (5, 4000)];
+    assert_eq!(after_waits(4, 5), (all.clone(), false));
+    assert_eq!(after_waits(4, 7), (all, false));
+    assert_eq!(after_waits(0, 7), (vec![(1, 0)], true), "0: never");
+}
+
+/// … whatever the scheduler. A backup has the data that come later go to the other one.
+#[test]
+fn all_that_was_sent_is_sent_again_where_it_does_not_take_its_turn_too() {
+    for scheduler in [Scheduler::RoundRobin, Scheduler::LowestRtt, Scheduler::Linux] {
+        let mut server = silent(Config { scheduler: scheduler.clone(), ..config() });
+        server.run("0 < . 1:1 ack 1 win 60000 dack 0 prio 1");
+        let again = wait_in_vain(&mut server, &mut Peer::default(), 7);
+        assert_eq!(again, [(1, 0), (5, 4000)], "{scheduler:?}");
+    }
 }
 
 /// Nobody would do its work.
@@ -203,6 +219,21 @@ fn after_timeouts_in_a_row_a_subflow_gets_no_new_data() {
             server.run("+1");
         }
         assert_eq!(is_in_use(&mut server, &mut peer), in_use, "{timeouts} timeouts");
+    }
+}
+
+#[test]
+fn if_no_number_of_timeouts_makes_a_subflow_stale_it_gets_new_data_after_many() {
+    for reinject_after_timeout in [ReinjectAfterTimeout::Head, ReinjectAfterTimeout::All] {
+        let mut server = Script::server(Config { reinject_after_timeout, stale_loss_cnt: 0, ..config() });
+        server.join();
+        server.run("push 1000\n 0 > . 1:1001 ack 1");
+        let mut peer = Peer::default();
+        while server.connection.subflow(SubflowId(0)).unwrap().tcp().consecutive_timeouts() < 6 {
+            peer.answer(&mut server);
+            server.run("+1");
+        }
+        assert!(is_in_use(&mut server, &mut peer), "{reinject_after_timeout:?}");
     }
 }
 

@@ -24,11 +24,8 @@
 //! c                       … with C
 //! join | badjoin          MP_JOIN as the flags want it, with the right HMAC or a wrong one
 //! add ID ADDRESS[:PORT] | badadd … | echo ID ADDRESS[:PORT]
-//! ts VALUE ECHO           timestamps
 //! remove ID | prio 0 | prio 1 | fail N | fastclose | badfastclose | tcprst CODE | transient CODE
 //! ```
-//!
-//! An arriving segment may have `ts N`, a timestamp that echoes 0.
 //!
 //! Fields that a line does not name are not compared, but for `nodss`, `nomptcp` and `nofin`.
 

@@ -48,14 +48,7 @@ pub(super) fn segment(words: &[&str], keys: &Keys) -> Segment {
                 segment.options.timestamps = Some(Timestamps { value, echo });
             }
             "sackok" => segment.options.sack_permitted = true,
-            "ts" => {
-                let (value, echo) = (rest.value(word), rest.value(word));
-                segment.options.timestamps = Some(Timestamps { value, echo });
-            }
             "sack" => segment.options.sack = blocks(rest.text(word), ack),
-            "ts" => {
-                segment.options.timestamps = Some(Timestamps { value: rest.value(word), echo: 0 });
-            }
             word => parts.word(word, &mut rest, &segment, keys),
         }
     }
