@@ -8,6 +8,7 @@ mod core;
 mod drops;
 mod entropy;
 mod hub;
+mod lookup;
 mod notice;
 mod path_row;
 mod pending;
@@ -32,4 +33,4 @@ pub use spending::{PastSpendings, PathSpending};
 pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};
 
 /// The name of a site's other end, in notices and in the status.
-const HUB: &str = "hub";
+pub(crate) const HUB: &str = "hub";

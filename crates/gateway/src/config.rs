@@ -47,6 +47,8 @@ pub struct Line {
     pub local: SocketAddr,
     /// The hub's address on it.
     pub remote: SocketAddr,
+    /// The name with its port that this address was found by.
+    pub host: Option<String>,
     /// The longest IP packet that it may carry, in octets.
     pub mtu: u16,
 }
@@ -333,13 +335,14 @@ fn lines(
         if address.is_ipv4() != remote.is_ipv4() {
             return Err(place.at(spanned.span(), "`address` and the hub's of the same family"));
         }
-        lines.push(line(path, address, remote));
+        lines.push(line(path, address, remote, endpoint.get_ref()));
     }
     Ok(lines)
 }
 
-fn line(path: &PathTable, address: IpAddr, remote: SocketAddr) -> Line {
+fn line(path: &PathTable, address: IpAddr, remote: SocketAddr, endpoint: &Endpoint) -> Line {
     Line {
+        host: endpoint.name().map(str::to_owned),
         name: path.name.get_ref().clone(),
         interface: path.interface.clone(),
         local: SocketAddr::new(address, path.port),

@@ -77,6 +77,16 @@ enum Command {
         #[arg(long, default_value_t = 10)]
         seconds: u64,
     },
+    /// Answer names on standard input with their addresses. `run` starts this for a hub that is named.
+    #[command(hide = true)]
+    LookNamesUp {
+        /// The user that root becomes: a name, or a number without name.
+        #[arg(long)]
+        user: driver::LookupUser,
+        /// Do not filter system calls.
+        #[arg(long)]
+        no_seccomp: bool,
+    },
     /// Print the manual page.
     #[command(hide = true)]
     Man,
@@ -198,6 +208,10 @@ fn perform(command: Command) -> Result<(), Failure> {
             print!("{}", call(&control.control, "POST", "/paths", &change)?);
         }
         Command::Demo { seconds } => ropewalk_gateway::demo::show(std::time::Duration::from_secs(seconds))?,
+        Command::LookNamesUp { user, no_seccomp } => {
+            let seccomp = if no_seccomp { driver::Seccomp::Off } else { driver::Seccomp::On };
+            driver::look_names_up(&user, seccomp)?;
+        }
         Command::Man => {
             let command = <Arguments as clap::CommandFactory>::command();
             clap_mangen::Man::new(command).render(&mut std::io::stdout())?;

@@ -9,7 +9,7 @@ use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
-use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleFlags, RuleMessage};
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleFlags, RuleMessage, RuleUidRange};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
@@ -151,12 +151,33 @@ impl Netlink {
             .try_for_each(|rule| self.request(RouteNetlinkMessage::NewRule(rule), NLM_F_CREATE | NLM_F_EXCL))
     }
 
+    /// Adds a rule that lets a user pass by the tunnel: packets of the user whose number is `mark`
+    /// ask the main table first.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_pass(&mut self, family: AddressFamily, mark: u32) -> io::Result<()> {
+        self.request(RouteNetlinkMessage::NewRule(pass(family, mark)), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
     /// Removes these rules, however often they are there.
     pub fn remove_rules(&mut self, family: AddressFamily, mark: u32) {
-        for rule in rules(family, mark) {
+        for rule in rules(family, mark).into_iter().chain([pass(family, mark)]) {
             while self.request(RouteNetlinkMessage::DelRule(rule.clone()), 0).is_ok() {}
         }
     }
+}
+
+fn pass(family: AddressFamily, user: u32) -> RuleMessage {
+    let mut message = RuleMessage::default();
+    message.header.family = family;
+    message.header.action = RuleAction::ToTable;
+    message.attributes = vec![
+        RuleAttribute::Priority(PRIORITY - 1),
+        RuleAttribute::UidRange(RuleUidRange { start: user, end: user }),
+        RuleAttribute::Table(MAIN),
+    ];
+    message
 }
 
 fn rules(family: AddressFamily, mark: u32) -> [RuleMessage; 2] {

@@ -13,6 +13,7 @@ use ropewalk_units::Instant;
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::rc::Rc;
@@ -50,10 +51,12 @@ enum Kind {
     Spent = 10,
     /// What names stood for, as JSON.
     Names = 11,
+    /// What names stood for later, as JSON: pairs of a path's socket and an address.
+    Found = 12,
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::FlowKey,
         Self::Drawn,
         Self::Packet,
@@ -65,6 +68,7 @@ impl Kind {
         Self::End,
         Self::Spent,
         Self::Names,
+        Self::Found,
     ];
 
     fn read(octet: u8) -> Option<Self> {
@@ -182,6 +186,11 @@ impl Recorder {
 
     pub(crate) fn change(&mut self, now: Instant, json: &str) {
         self.note(Kind::Change, now, &[json.as_bytes()]);
+    }
+
+    pub(crate) fn found(&mut self, now: Instant, found: &[(usize, SocketAddr)]) {
+        let found = serde_json::to_vec(found).expect("numbers and addresses are text");
+        self.note(Kind::Found, now, &[&found]);
     }
 
     pub(crate) fn spent(&mut self, now: Instant, json: &str) {

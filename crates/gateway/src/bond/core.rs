@@ -11,6 +11,7 @@ use super::{Entropy, HUB};
 use crate::packet::Packet;
 use ropewalk_bonding::{ConfigError, PathConfig};
 use ropewalk_units::Instant;
+use std::net::SocketAddr;
 
 /// A site or a hub.
 #[expect(clippy::large_enum_variant, reason = "there is one")]
@@ -72,6 +73,22 @@ impl Core {
         bond.paths = rows.iter().map(known).collect();
         let path = |row: &PathRow| Path { way: Way { socket: row.socket, to: row.remote }, mtu: row.mtu };
         site.set_paths(now, bond, rows.iter().map(path).collect())
+    }
+
+    /// Is the hub's name to be looked up? Each wish is told once. A hub never wishes it.
+    pub const fn poll_lookup(&mut self) -> bool {
+        match self {
+            Self::Site(site) => site.poll_lookup(),
+            Self::Hub(_) => false,
+        }
+    }
+
+    /// Takes the addresses that a site's names stand for now, each with the socket of its path. A
+    /// hub ignores this.
+    pub fn handle_addresses(&mut self, now: Instant, found: &[(usize, SocketAddr)]) {
+        if let Self::Site(site) = self {
+            site.handle_addresses(now, found);
+        }
     }
 
     /// What was spent of each quota that a path has.

@@ -39,6 +39,24 @@ pub enum Notice {
         /// The new address.
         to: SocketAddr,
     },
+    /// The hub's name stands for another address, which is tried, too.
+    Renamed {
+        /// The name of the path that leads there.
+        path: String,
+        /// The known address.
+        from: SocketAddr,
+        /// The other address.
+        to: SocketAddr,
+    },
+    /// The hub has answered at the other address, which is used from now on.
+    Moved {
+        /// The name of the path that leads there.
+        path: String,
+        /// The old address.
+        from: SocketAddr,
+        /// The new address.
+        to: SocketAddr,
+    },
     /// The state of a path has changed.
     Path {
         /// Its name.
@@ -94,6 +112,10 @@ impl fmt::Display for Notice {
             Self::Roamed { path, from: Some(from), to } => {
                 write!(f, "path {path}: the other end was at {from} and sends from {to} now")
             }
+            Self::Renamed { path, from, to } => {
+                write!(f, "path {path}: the hub's name stands for {to} now, which is tried beside {from}")
+            }
+            Self::Moved { path, from, to } => write!(f, "path {path}: the hub has moved from {from} to {to}"),
             Self::Path { path, to: PathState::Up, from: PathState::Down } => {
                 write!(f, "path {path} is used again: keepalives were answered in a row")
             }

@@ -1,8 +1,11 @@
 //! A site: it asks its hub for sessions, over all of its paths at once.
 
+mod moved;
+
 use super::HUB;
 use super::drops::{Drops, Reason};
 use super::entropy::{Entropy, draw};
+use super::lookup::Lookups;
 use super::notice::Notice;
 use super::spending::{PastSpendings, PathSpending, noted, resumed};
 use super::tunnel::{Ending, Inside, Tunnel, TunnelStatus, Way};
@@ -16,6 +19,7 @@ use crate::session::transport::{Cipher, End, Names, Transport};
 use ropewalk_bonding::{Config, ConfigError, MAX_PATHS, Quota};
 use ropewalk_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 
 /// After this silence of the hub a site asks for a new session. A hub that knows the session
 /// answers several keepalives in this time.
@@ -62,8 +66,8 @@ struct Question {
     /// The first authenticator of the question, once it is sent. A cookie is bound to it.
     mac: Option<[u8; MAC]>,
     generation: Generation,
-    /// Paths that it still has to be sent by.
-    unsent: Vec<usize>,
+    /// Paths that it still has to be sent by, and to whom.
+    unsent: Vec<(usize, SocketAddr)>,
 }
 
 /// A site of a bond.
@@ -81,6 +85,11 @@ pub struct Site {
     retry: Duration,
     yields: bool,
     is_over: bool,
+    lookups: Lookups,
+    /// Is the hub's name to be looked up?
+    wants_lookup: bool,
+    /// Another address of the hub for each path, which is tried beside the known one.
+    others: [Option<SocketAddr>; MAX_PATHS],
     /// The quotas of paths as ended bonds have left them, by the paths' names.
     spent: BTreeMap<String, Quota>,
     /// What came out of a bond that has ended.
@@ -111,6 +120,9 @@ impl Site {
             retry: FIRST_RETRY,
             yields: false,
             is_over: false,
+            lookups: Lookups::new(now),
+            wants_lookup: false,
+            others: [None; MAX_PATHS],
             spent: BTreeMap::new(),
             rest: VecDeque::new(),
             farewell: Vec::new(),
@@ -129,6 +141,7 @@ impl Site {
         self.config.bond = bond;
         self.config.paths = paths;
         self.cookies = [None; MAX_PATHS];
+        self.others = [None; MAX_PATHS];
         self.generation.number += 1;
         self.question = None;
         self.ask_at = now;
@@ -178,12 +191,13 @@ impl Site {
             Err(malformed) => self.drops.count(malformed.into()),
             Ok(Message::Initiation(_)) => self.drops.count(Reason::Handshake),
             Ok(Message::Cookie(cookie)) => self.handle_cookie(now, way, &cookie),
-            Ok(Message::Response(response)) => self.handle_response(now, &response),
+            Ok(Message::Response(response)) => self.handle_response(now, way, &response),
             Ok(Message::Transport(header)) => {
-                let said = match &mut self.tunnel {
-                    Some((_, tunnel)) => tunnel.handle_sealed(now, header, datagram, way),
-                    None => return self.drops.count(Reason::NoSession),
+                let Some((_, tunnel)) = &mut self.tunnel else {
+                    return self.drops.count(Reason::NoSession);
                 };
+                let said = tunnel.handle_sealed(now, header, datagram, way);
+                self.lookups.heard(tunnel.heard_at);
                 self.handle_ending(now, said);
             }
         }
@@ -230,11 +244,12 @@ impl Site {
         let is_first = self.cookies[place].is_none_or(|(known, _)| known != opened);
         self.cookies[place] = Some((opened, now));
         if is_first {
-            question.unsent.push(place);
+            let other = self.others[place].filter(|other| *other == way.to);
+            question.unsent.push((place, other.unwrap_or(self.config.paths[place].way.to)));
         }
     }
 
-    fn handle_response(&mut self, now: Instant, response: &Response<'_>) {
+    fn handle_response(&mut self, now: Instant, way: Way, response: &Response<'_>) {
         let Some(question) = self.question.as_mut().filter(|question| question.name == response.receiver)
         else {
             return self.drops.count(Reason::Handshake);
@@ -245,6 +260,8 @@ impl Site {
         let names = Names { local: question.name, remote: response.sender };
         let generation = question.generation;
         self.question = None;
+        self.lookups.heard(now);
+        self.settle(way);
         match Answer::decode(&payload) {
             Ok(Answer::Accepted { is_aes, is_fresh }) => {
                 let cipher = if is_aes { Cipher::Aes } else { Cipher::ChaCha };
@@ -288,6 +305,11 @@ impl Site {
         self.ask_at = now + REFUSED_RETRY;
     }
 
+    /// Has nothing come from the hub for a while?
+    fn is_silent(&self, now: Instant) -> bool {
+        self.tunnel.as_ref().is_some_and(|(_, tunnel)| now >= tunnel.heard_at + SILENCE)
+    }
+
     /// Is there a reason to ask for a session?
     fn wants(&self, now: Instant) -> bool {
         match &self.tunnel {
@@ -319,10 +341,13 @@ impl Site {
         if !self.is_over && self.wants(now) && now >= self.ask_at {
             self.ask(now);
         }
+        if !self.is_over && self.wants(now) {
+            self.wants_lookup |= self.lookups.take(now);
+        }
     }
 
     fn ask(&mut self, now: Instant) {
-        let is_silent = self.tunnel.as_ref().is_some_and(|(_, tunnel)| now >= tunnel.heard_at + SILENCE);
+        let is_silent = self.is_silent(now);
         if is_silent && self.retry == FIRST_RETRY {
             self.notices.push_back(Notice::Silent);
         }
@@ -342,8 +367,9 @@ impl Site {
             name,
             mac: None,
             generation: self.generation,
-            unsent: (0..self.config.paths.len()).collect(),
+            unsent: self.addressees(),
         });
+        self.lookups.asked();
         let jitter = Duration::from_millis(u64::from(draw::<1>(&mut self.entropy)[0]) / 4);
         self.ask_at = now + self.retry + jitter;
         self.retry = (self.retry * 2).min(LAST_RETRY);
@@ -355,7 +381,8 @@ impl Site {
     /// When [`Self::handle_timeout`] is to be called next.
     pub fn poll_timeout(&self, now: Instant) -> Instant {
         let tunnel = self.tunnel.as_ref().map_or(Instant::MAX, |(_, tunnel)| tunnel.poll_timeout());
-        if self.is_over { tunnel } else { tunnel.min(self.wants_at(now)) }
+        let lookup = self.lookups.due().filter(|_| self.wants(now)).unwrap_or(Instant::MAX);
+        if self.is_over { tunnel } else { tunnel.min(self.wants_at(now)).min(lookup) }
     }
 
     /// The next datagram, into `out`.
@@ -373,8 +400,8 @@ impl Site {
 
     fn poll_question(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {
         let question = self.question.as_mut()?;
-        let place = question.unsent.pop()?;
-        let way = self.config.paths.get(place)?.way;
+        let (place, to) = question.unsent.pop()?;
+        let way = Way { to, ..self.config.paths.get(place)?.way };
         let cookie = self.cookies[place].filter(|(_, at)| now.saturating_since(*at) < COOKIE_LIFE);
         out.clear();
         out.extend_from_slice(&question.unsigned);

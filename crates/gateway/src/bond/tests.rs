@@ -1,5 +1,7 @@
 //! Sites and a hub over lines that lose, delay, copy and change datagrams.
 
+mod moved;
+
 use super::{Hub, HubConfig, Inside, Member, Notice, PastSpendings, Path, Reason, Site, SiteConfig, Way};
 use crate::key::SecretKey;
 use crate::packet::{FlowHasher, Packet};
@@ -8,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use ropewalk_bonding::{Class, Config, PathConfig, SchedulerConfig};
 use ropewalk_units::{Duration, Instant};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 fn config() -> Config {
@@ -46,6 +48,11 @@ type Line = Box<dyn FnMut(Instant, &mut Flying) -> usize>;
 struct World {
     now: Instant,
     hub: Hub,
+    /// Where the hub is. What is sent to another address is lost.
+    hub_at: SocketAddr,
+    /// Where sites have sent something. As a translator of addresses does, theirs let nothing in
+    /// from elsewhere.
+    asked: BTreeSet<SocketAddr>,
     sites: Vec<Option<Site>>,
     /// The addresses of each site's paths, as the hub sees them.
     addresses: Vec<[SocketAddr; 2]>,
@@ -110,6 +117,8 @@ impl World {
         Self {
             now,
             hub: hub(2),
+            hub_at: hub_address(),
+            asked: BTreeSet::new(),
             sites,
             addresses: (0..keys.len()).map(|site| [address(site, 0), address(site, 1)]).collect(),
             wire: BTreeMap::new(),
@@ -135,8 +144,8 @@ impl World {
             let found = self.addresses.iter().enumerate().find_map(|(site, addresses)| {
                 addresses.iter().position(|address| *address == way.to).map(|path| (site, path))
             });
-            let Some((site, socket)) = found else { continue };
-            let way = Way { socket, to: hub_address() };
+            let Some((site, socket)) = found.filter(|_| self.asked.contains(&self.hub_at)) else { continue };
+            let way = Way { socket, to: self.hub_at };
             self.fly(Flying { to: Some(site), way, datagram: out.clone() });
         }
         self.at_hub.extend(std::iter::from_fn(|| self.hub.poll_deliver(now)));
@@ -144,6 +153,10 @@ impl World {
         for number in 0..self.sites.len() {
             let Some(mut site) = self.sites[number].take() else { continue };
             while let Some(way) = site.poll_transmit(now, &mut out) {
+                self.asked.insert(way.to);
+                if way.to != self.hub_at {
+                    continue;
+                }
                 let way = Way { socket: way.socket, to: self.addresses[number][way.socket] };
                 self.fly(Flying { to: None, way, datagram: out.clone() });
             }

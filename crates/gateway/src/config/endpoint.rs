@@ -1,5 +1,5 @@
 //! Where a hub is: an address and a port, or a name and a port. A name is looked up when the
-//! gateway starts.
+//! gateway starts, and while it runs when the hub is silent.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -19,6 +19,16 @@ pub enum Endpoint {
     Address(SocketAddr),
     /// A name and a port, as they were written.
     Name(String),
+}
+
+impl Endpoint {
+    /// The name with its port, if it is one.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Address(_) => None,
+            Self::Name(name) => Some(name),
+        }
+    }
 }
 
 impl FromStr for Endpoint {

@@ -3,10 +3,10 @@
 use super::filter::{Seccomp, filter};
 use caps::{CapSet, Capability, CapsHashSet};
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
-    path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, NetPort, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, path_beneath_rules,
 };
-use nix::unistd::{Uid, User, geteuid, setgroups, setresgid, setresuid};
+use nix::unistd::{Gid, Uid, User, geteuid, setgroups, setresgid, setresuid};
 use std::io;
 use std::path::Path;
 
@@ -16,6 +16,13 @@ const RULES: ABI = ABI::V5;
 /// Capabilities that are kept. Marks, interfaces and rules need the first. Binding a socket to an
 /// interface needs the second on Linux before 5.7.
 const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_RAW];
+
+/// Folders with what the system's resolver reads: its configuration, its modules, and sockets of
+/// local name servers.
+const READ_FOR_LOOKUPS: [&str; 8] =
+    ["/etc", "/usr", "/lib", "/lib64", "/run", "/var", "/nix", "/dev/urandom"];
+/// The port of name servers.
+const DNS: u16 = 53;
 
 /// Who a process becomes, and what it keeps.
 #[derive(Clone, Debug)]
@@ -69,7 +76,7 @@ fn bound(kept: &CapsHashSet) -> io::Result<()> {
         .map_err(io::Error::other)
 }
 
-fn become_user(name: &str) -> io::Result<()> {
+pub(super) fn become_user(name: &str) -> io::Result<()> {
     let user = User::from_name(name)?;
     let user = user.ok_or_else(|| io::Error::other(format!("there is no user {name}: `user` names one")))?;
     if user.uid == Uid::from_raw(0) {
@@ -83,18 +90,54 @@ fn become_user(name: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Root becomes a user and a group of this number, which need no name.
+pub(super) fn become_number(number: u32) -> io::Result<()> {
+    let (user, group) = (Uid::from_raw(number), Gid::from_raw(number));
+    setgroups(&[])?;
+    setresgid(group, group, group)?;
+    setresuid(user, user, user)?;
+    Ok(())
+}
+
+/// Leaves what a process needs that only looks names up: it has no capability, writes no file, and
+/// connects by TCP to name servers alone. `become_other` makes it another user.
+///
+/// # Errors
+/// The kernel refuses.
+pub(super) fn lock_to_lookups(become_other: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    let had = caps::read(None, CapSet::Permitted).map_err(io::Error::other)?;
+    if had.contains(&Capability::CAP_SETPCAP) {
+        bound(&CapsHashSet::new())?;
+    }
+    if geteuid().is_root() {
+        become_other()?;
+    }
+    for set in [CapSet::Ambient, CapSet::Effective, CapSet::Permitted, CapSet::Inheritable] {
+        caps::clear(None, set).map_err(io::Error::other)?;
+    }
+    nix::sys::prctl::set_no_new_privs()?;
+    restrict(|rules| {
+        rules
+            .add_rules(path_beneath_rules(READ_FOR_LOOKUPS, AccessFs::ReadFile | AccessFs::ReadDir))?
+            .add_rule(NetPort::new(DNS, AccessNet::ConnectTcp))
+    })
+}
+
 /// Forbids opening files, and binding or connecting TCP sockets. Only in `folder` may files be
 /// listed and removed.
 fn lock_files(folder: Option<&Path>) -> io::Result<()> {
-    let rules = Ruleset::default()
+    restrict(|rules| rules.add_rules(path_beneath_rules(folder, AccessFs::RemoveFile | AccessFs::ReadDir)))
+}
+
+/// Forbids what Landlock can forbid, but for what `allow` adds.
+fn restrict(allow: impl FnOnce(RulesetCreated) -> Result<RulesetCreated, RulesetError>) -> io::Result<()> {
+    let status = Ruleset::default()
         .handle_access(AccessFs::from_all(RULES))
         .and_then(|rules| rules.handle_access(AccessNet::from_all(RULES)))
         .and_then(Ruleset::create)
-        .and_then(|rules| {
-            rules.add_rules(path_beneath_rules(folder, AccessFs::RemoveFile | AccessFs::ReadDir))
-        })
-        .and_then(landlock::RulesetCreated::restrict_self);
-    let status = rules.map_err(io::Error::other)?;
+        .and_then(allow)
+        .and_then(RulesetCreated::restrict_self)
+        .map_err(io::Error::other)?;
     if status.ruleset == RulesetStatus::NotEnforced {
         tracing::info!("the kernel has no Landlock: it is left out");
     }

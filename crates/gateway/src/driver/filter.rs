@@ -100,6 +100,57 @@ mod rules {
         &[libc::SYS_poll, libc::SYS_dup2, libc::SYS_unlink],
     ];
 
+    /// What the process that looks names up needs beside these: it reads files and loads modules.
+    const LOOKING_UP: &[&[libc::c_long]] = &[
+        &[
+            libc::SYS_openat,
+            libc::SYS_newfstatat,
+            libc::SYS_statfs,
+            libc::SYS_fstatfs,
+            libc::SYS_faccessat,
+            libc::SYS_faccessat2,
+            libc::SYS_readlinkat,
+            libc::SYS_getdents64,
+            libc::SYS_pread64,
+            libc::SYS_getcwd,
+        ],
+        // Who it is, and what the machine is called and has.
+        &[
+            libc::SYS_getuid,
+            libc::SYS_geteuid,
+            libc::SYS_getgid,
+            libc::SYS_getegid,
+            libc::SYS_uname,
+            libc::SYS_sysinfo,
+            libc::SYS_prlimit64,
+            libc::SYS_gettimeofday,
+            libc::SYS_clock_getres,
+        ],
+        // Waiting for a local name server.
+        &[
+            libc::SYS_epoll_create1,
+            libc::SYS_epoll_ctl,
+            libc::SYS_epoll_pwait,
+            libc::SYS_eventfd2,
+            libc::SYS_timerfd_create,
+            libc::SYS_timerfd_settime,
+            libc::SYS_pipe2,
+            libc::SYS_socketpair,
+        ],
+        #[cfg(target_arch = "x86_64")]
+        &[
+            libc::SYS_open,
+            libc::SYS_stat,
+            libc::SYS_lstat,
+            libc::SYS_access,
+            libc::SYS_readlink,
+            libc::SYS_epoll_wait,
+            libc::SYS_select,
+            libc::SYS_time,
+            libc::SYS_arch_prctl,
+        ],
+    ];
+
     /// System calls that no part of it makes. They start programs, or concern other processes or
     /// the machine.
     const HOSTILE: &[libc::c_long] = &[
@@ -136,9 +187,11 @@ mod rules {
         filter.try_into().map_err(io::Error::other)
     }
 
-    /// Filters the system calls of all threads.
-    pub(in crate::driver) fn apply() -> io::Result<()> {
-        let needed = NEEDED.iter().flat_map(|calls| calls.iter().copied());
+    fn listed(calls: &[&[libc::c_long]]) -> Vec<libc::c_long> {
+        calls.iter().flat_map(|calls| calls.iter().copied()).collect()
+    }
+
+    fn apply_to(needed: impl Iterator<Item = libc::c_long>) -> io::Result<()> {
         let refused = SeccompAction::Errno(libc::EPERM as u32);
         // Of two filters the kernel takes the stricter answer.
         for program in [
@@ -149,12 +202,26 @@ mod rules {
         }
         Ok(())
     }
+
+    /// Filters the system calls of all threads.
+    pub(in crate::driver) fn apply() -> io::Result<()> {
+        apply_to(listed(NEEDED).into_iter())
+    }
+
+    /// The same for the process that looks names up.
+    pub(in crate::driver) fn apply_to_lookups() -> io::Result<()> {
+        apply_to(listed(NEEDED).into_iter().chain(listed(LOOKING_UP)))
+    }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 mod rules {
     pub(in crate::driver) fn apply() -> std::io::Result<()> {
         Err(std::io::Error::other("there are no rules for this processor"))
+    }
+
+    pub(in crate::driver) fn apply_to_lookups() -> std::io::Result<()> {
+        apply()
     }
 }
 
@@ -171,11 +238,20 @@ pub enum Seccomp {
 pub(super) fn filter(seccomp: Seccomp) {
     match seccomp {
         Seccomp::Off => tracing::info!("system calls are not filtered, as configured"),
-        Seccomp::On => {
-            if let Err(error) = rules::apply() {
-                tracing::info!(reason = %error, "the kernel filters no system calls: that is left out");
-            }
-        }
+        Seccomp::On => note(rules::apply()),
+    }
+}
+
+/// The same in the process that looks names up. That they are not filtered the daemon says.
+pub(super) fn filter_lookups(seccomp: Seccomp) {
+    if seccomp == Seccomp::On {
+        note(rules::apply_to_lookups());
+    }
+}
+
+fn note(applied: std::io::Result<()>) {
+    if let Err(error) = applied {
+        tracing::info!(reason = %error, "the kernel filters no system calls: that is left out");
     }
 }
 

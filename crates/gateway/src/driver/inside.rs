@@ -93,6 +93,13 @@ impl Inside {
         Ok(inside)
     }
 
+    /// Lets the packets of the user whose number is the mark pass by the tunnel.
+    pub(super) fn let_pass(&mut self, tun: &Tun) -> io::Result<()> {
+        let mut wanted =
+            FAMILIES.into_iter().filter(|one| tun.routes.iter().any(|route| family(route) == *one));
+        wanted.try_for_each(|family| self.netlink.add_pass(family, self.mark))
+    }
+
     fn remove_rules(&mut self) {
         FAMILIES.into_iter().for_each(|family| self.netlink.remove_rules(family, self.mark));
     }

@@ -4,6 +4,7 @@ use crate::bond::{Core, Drops, Notice, PastSpendings, PathRow, PathSpending, Rea
 use crate::packet::Packet;
 use crate::record::Shared;
 use ropewalk_units::Instant;
+use std::net::SocketAddr;
 
 /// A site or a hub, and the record of what it is told and of what it answers.
 pub(super) struct Recorded {
@@ -62,6 +63,17 @@ impl Recorded {
             record.borrow_mut().change(now, &json);
         }
         Ok(())
+    }
+
+    pub(super) const fn poll_lookup(&mut self) -> bool {
+        self.core.poll_lookup()
+    }
+
+    pub(super) fn handle_addresses(&mut self, now: Instant, found: &[(usize, SocketAddr)]) {
+        if let Some(record) = &self.record {
+            record.borrow_mut().found(now, found);
+        }
+        self.core.handle_addresses(now, found);
     }
 
     pub(super) fn resume_spendings(&mut self, now: Instant, past: &PastSpendings) {

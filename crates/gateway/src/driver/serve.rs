@@ -1,6 +1,8 @@
 //! The loop. It waits for the TUN interface, sockets, timers, requests and signals, and hands on
 //! what comes.
 
+mod names;
+
 use super::clock::{now, timespec};
 use super::confine::{Confinement, confine};
 use super::filter::Seccomp;
@@ -8,6 +10,7 @@ use super::inside::{Inside, Read};
 use super::outside::{Arena, Outlet, Unsent};
 use super::recorded::Recorded;
 use super::request::{Happened, PathChange, Peer, Report, Request};
+use super::resolver::{LookupUser, Resolver};
 use super::signals::ends;
 use super::spent::{self, SpentFile};
 use super::watch::Watch;
@@ -83,6 +86,7 @@ struct Ready {
     wake: bool,
     signals: bool,
     watch: bool,
+    names: bool,
     sockets: Vec<bool>,
 }
 
@@ -120,6 +124,8 @@ struct Loop {
     wake: Arc<OwnedFd>,
     signals: SignalFd,
     watch: Watch,
+    /// The process that looks the hub's name up. `None`: there is no name.
+    resolver: Option<Resolver>,
     /// The file for what was spent of quotas, and when it is written next.
     spent: Option<(SpentFile, Instant)>,
     events: VecDeque<Happened>,
@@ -154,8 +160,10 @@ pub fn run<T>(
     let (sender, requests) = channel();
     let record = record.map(|path| Recorder::create(&path)).transpose().map_err(system("the record"))?;
     let (user, folder) = (config.user.clone(), config.control.parent().map(PathBuf::from));
+    // It begins first, so that it has none of this process's files.
+    let lookups = names::resolver(&config);
     let seccomp = if config.seccomp { Seccomp::On } else { Seccomp::Off };
-    let mut own = Loop::new(config, record, requests, Arc::clone(&wake), signals)?;
+    let mut own = Loop::new(config, record, requests, Arc::clone(&wake), signals, lookups)?;
     let opened = open();
     let has_low_ports = own.outlets.iter().any(Outlet::has_low_port);
     confine(&Confinement { user: &user, has_low_ports, folder: folder.as_deref(), seccomp })
@@ -171,6 +179,7 @@ impl Loop {
         requests: Receiver<Request>,
         wake: Arc<OwnedFd>,
         signals: SignalFd,
+        lookups: Option<(Resolver, LookupUser)>,
     ) -> Result<Self, Error> {
         let opened = if config.has_quota() { open_spent(&config.state) } else { None };
         let (now, mark, offload, mut tun) = (now(), config.mark, config.offload, config.tun);
@@ -179,8 +188,11 @@ impl Loop {
             tun.routes.sort_unstable();
             tun.routes.dedup();
         }
-        let inside = Inside::open(&tun, mark, offload)
+        let mut inside = Inside::open(&tun, mark, offload)
             .map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
+        if let Some((_, LookupUser::Number(_))) = &lookups {
+            inside.let_pass(&tun).map_err(|source| Error::Inside { name: tun.name.clone(), source })?;
+        }
         let record = record.map(|mut recorder| {
             recorder.begin(now, config.flow_key, &config.names);
             Rc::new(RefCell::new(recorder))
@@ -216,6 +228,7 @@ impl Loop {
             wake,
             signals,
             watch: Watch::open().map_err(system("changes of interfaces"))?,
+            resolver: lookups.map(|(resolver, _)| resolver),
             events: VecDeque::new(),
             began_at: now,
             tun: tun.name,
@@ -249,6 +262,9 @@ impl Loop {
                 let now = now();
                 self.outlets.iter_mut().for_each(|outlet| outlet.look_again(now));
             }
+            if ready.names {
+                self.take_answers();
+            }
             self.receive_outside(&ready.sockets);
             if ready.inside {
                 self.receive_inside()?;
@@ -261,6 +277,7 @@ impl Loop {
             if self.core.poll_timeout(now) <= now {
                 self.core.handle_timeout(now);
                 self.follow_mtu();
+                self.look_up();
             }
         }
     }
@@ -281,7 +298,8 @@ impl Loop {
         let until = self.core.poll_timeout(now).min(retry).saturating_since(now).min(LONGEST_WAIT);
         let own = [self.inside.fd(), self.wake.as_fd(), self.signals.as_fd(), self.watch.fd()];
         let sockets = self.outlets.iter().filter_map(Outlet::socket).map(AsFd::as_fd);
-        let fds = own.into_iter().chain(sockets);
+        let names = self.resolver.as_ref().and_then(Resolver::fd);
+        let fds = own.into_iter().chain(names).chain(sockets);
         let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
         match poll(&mut fds, Some(&timespec(until))) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -290,8 +308,9 @@ impl Loop {
         let mut ready = fds.iter().map(|fd| !fd.revents().is_empty());
         let mut next = || ready.next().unwrap_or(false);
         let [inside, wake, signals, watch] = [next(), next(), next(), next()];
+        let names = names.is_some() && next();
         let sockets = self.outlets.iter().map(|outlet| outlet.socket().is_some() && next()).collect();
-        Ok(Ready { inside, wake, signals, watch, sockets })
+        Ok(Ready { inside, wake, signals, watch, names, sockets })
     }
 
     fn receive_outside(&mut self, ready: &[bool]) {
@@ -415,8 +434,10 @@ impl Loop {
                 if !name_is_good(&name) {
                     return Err(format!("the path's name: expected {NAME}"));
                 }
-                let remote = remote.or_else(|| self.lines.first().map(|line| line.remote));
-                let remote = remote.ok_or("the hub's address is not known")?;
+                // Without an address of its own it leads where the first path does.
+                let first = rows.first().map(|row| (row.remote, self.lines[row.socket].host.clone()));
+                let (remote, host) =
+                    remote.map(|remote| (remote, None)).or(first).ok_or("the hub's address is not known")?;
                 let any: IpAddr = if remote.is_ipv4() {
                     Ipv4Addr::UNSPECIFIED.into()
                 } else {
@@ -425,7 +446,7 @@ impl Loop {
                 let local = SocketAddr::new(address.unwrap_or(any), 0);
                 let socket = self.outlets.len();
                 rows.push(PathRow { name: name.clone(), keys, socket, remote, mtu: ETHERNET });
-                added = Some(Line { name, interface, local, remote, mtu: ETHERNET });
+                added = Some(Line { name, interface, local, remote, host, mtu: ETHERNET });
             }
             PathChange::Remove { name } => drop(rows.remove(place(&name)?)),
             PathChange::Set { name, keys } => {

@@ -165,6 +165,10 @@ impl Player {
                 let rows: Vec<PathRow> = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
                 self.core.set_paths(now, &rows).map_err(|_| malformed())?;
             }
+            Kind::Found => {
+                let found: Vec<_> = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
+                self.core.handle_addresses(now, &found);
+            }
             Kind::Spent => {
                 let (paths, ago_ns) = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
                 self.core.resume_spendings(now, &PastSpendings { paths, ago: Duration::from_nanos(ago_ns) });

@@ -8,6 +8,7 @@
 mod failures;
 mod gre;
 mod interfaces;
+mod name_server;
 mod names;
 mod net;
 mod page;

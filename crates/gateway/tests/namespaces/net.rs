@@ -113,9 +113,47 @@ impl Net {
 
     /// Sets the names that the site's namespace knows. It sees a change at once.
     pub(crate) fn write_hosts(&self, lines: &str) {
+        self.write_for_site("hosts", lines);
+    }
+
+    /// Writes a file that the site's namespace has instead of the machine's in `/etc`.
+    pub(crate) fn write_for_site(&self, file: &str, text: &str) {
         let folder = self.folder_of_namespace("site");
         fs::create_dir_all(&folder).expect("a folder for a namespace");
-        fs::write(folder.join("hosts"), lines).expect("it is this test's");
+        fs::write(folder.join(file), text).expect("it is this test's");
+    }
+
+    /// Leaves the site its first line alone, with a default route to an address that stays.
+    pub(crate) fn reach_by_first_line(&self) {
+        must(&format!("ip -n {} address add 192.0.1.254/16 dev dsl", self.ns("hub")));
+        must(&format!("ip -n {} route add default via 192.0.1.254", self.ns("site")));
+        let path = self.path("site.toml");
+        let text = fs::read_to_string(&path).expect("it was written");
+        let second = text.find("[[paths]]\nname = \"lte\"").expect("it has two paths");
+        fs::write(path, &text[..second]).expect("it is this test's");
+    }
+
+    /// The hub's first address becomes another one of the same line. With an address the kernel
+    /// removes all others of the same network, so this one has a longer prefix.
+    pub(crate) fn move_hub(&self, to: &str) {
+        let hub = self.ns("hub");
+        must(&format!("ip -n {hub} address add {to}/25 dev dsl"));
+        must(&format!("ip -n {hub} address del 192.0.1.1/24 dev dsl"));
+    }
+
+    /// The processes of an end.
+    pub(crate) fn pids(&self, end: &str) -> Vec<String> {
+        let pids = must(&format!("ip netns pids {}", self.ns(end)));
+        pids.split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// The process of the site that looks names up.
+    pub(crate) fn lookup_process(&self) -> String {
+        let is_it = |pid: &String| {
+            fs::read_to_string(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line.contains("look-names-up"))
+        };
+        self.pids("site").into_iter().find(is_it).expect("it is there")
     }
 
     /// Where `ip netns exec` looks for files of a namespace.

@@ -42,6 +42,29 @@ fn root_is_given_up_and_little_is_kept() {
 }
 
 #[test]
+fn who_looks_names_up_keeps_nothing() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    net.name_hub("hub.example.org");
+    net.open_tunnel();
+    let process = Path::new("/proc").join(net.lookup_process());
+    let status = process.join("status");
+    assert_eq!(field(&status, "Uid"), "29296\t29296\t29296\t29296", "the tunnel's mark");
+    assert_eq!(field(&status, "Groups"), "");
+    for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+        assert_eq!(capabilities(&status, set), 0, "{set}");
+    }
+    assert_eq!((field(&status, "NoNewPrivs"), field(&status, "Seccomp")), ("1".into(), "2".into()));
+    let files = fs::read_dir(process.join("fd")).expect("root may look");
+    let files = files.map(|file| fs::read_link(file.expect("a file").path()).unwrap_or_default());
+    let files = files.map(|file| file.display().to_string()).collect::<Vec<_>>();
+    let own = files.iter().filter(|file| file.contains("socket:") || file.contains("tun"));
+    assert_eq!(own.count(), 1, "the socket with names: {files:?}");
+}
+
+#[test]
 fn the_filter_of_system_calls_can_be_switched_off() {
     if !possible() {
         return;
