@@ -338,6 +338,27 @@ fn what_the_daemon_does_not_do_is_refused_at_its_key() {
     assert!(error.expected.contains("1392 B"), "{error}");
 }
 
+/// 1280 octets inside, 20 of the bond, 32 of the seal, 8 of UDP, and 20 or 40 of IP.
+#[test]
+fn a_link_that_is_too_short_for_the_daemon_is_refused_at_its_key() {
+    for (family, least) in [("ipv4", 1360), ("ipv6", 1380)] {
+        let (good, short) = (least.to_string(), (least - 1).to_string());
+        let with = |mtu| [("scenario.address_family", family), ("links.dsl.mtu", mtu)];
+        scenario(BONDED, &with(&good));
+        let error = mistake(BONDED, &with(&short));
+        assert_eq!(error.key, "links.dsl.mtu", "{error}");
+        assert!(error.message.contains(&format!("an MTU of {short} octets leaves 1279 inside")), "{error}");
+        assert!(error.expected.contains(&format!("at least {least}")), "{error}");
+        scenario(&bonded_without_stacks(), &with(&short));
+    }
+}
+
+/// A link beside the bond may be as short as any.
+#[test]
+fn a_short_link_beside_the_daemon_s_bond_is_taken() {
+    scenario(BONDED, &[("links.lan.mtu", "1300"), ("connections.call.application.packet_size", "500 B")]);
+}
+
 #[test]
 fn what_the_daemon_can_be_told_is_taken() {
     for lines in [

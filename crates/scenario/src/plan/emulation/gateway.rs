@@ -3,9 +3,12 @@
 use super::super::context::{Context, Place};
 use super::super::{Application, ClockPlan, LinkPlan, NodeKind, Plan, Protocol, Stack, UDP_HEADER};
 use crate::error::ScenarioError;
+use ropewalk_bonding::DataHeader;
 
 /// Octets that the daemon's sealing adds to what a simulated bond sends (`docs/gateway-protocol.md`: a header of 16, a tag of 16).
 const SEALING: u32 = 32;
+/// The daemon's tunnel has to carry packets of so many octets: IPv6 needs it (RFC 8200 §5).
+const LEAST_INSIDE: u32 = 1280;
 
 /// What becomes of a bond's key, by its name below the bond, where its gateways are the daemon.
 pub(crate) fn words(key: &str) -> &'static str {
@@ -36,6 +39,7 @@ pub(super) fn check(context: &Context<'_>, plan: &Plan) -> Result<(), ScenarioEr
             return Err(context.wrong(&key, message, "`ropewalk` here, or stack = \"linux\" at all hosts"));
         }
     }
+    check_lengths(context, plan)?;
     let linux = plan.nodes.iter().find(|node| node.stack == Stack::Linux);
     for bond in bonds() {
         let simulated = bond.ends.into_iter().find(|end| !plan.nodes[*end].is_gateway());
@@ -50,6 +54,25 @@ pub(super) fn check(context: &Context<'_>, plan: &Plan) -> Result<(), ScenarioEr
         }
     }
     Ok(())
+}
+
+/// Links that are too short for the daemon: it refuses to run over such a path.
+fn check_lengths(context: &Context<'_>, plan: &Plan) -> Result<(), ScenarioError> {
+    let header = plan.settings.address_family.header();
+    let least = LEAST_INSIDE + DataHeader::LEN + SEALING + UDP_HEADER + header;
+    let is_real = |link: &&LinkPlan| link.ends.into_iter().any(|end| plan.nodes[end].is_gateway());
+    let bonds = plan.links.iter().filter(is_real).filter_map(LinkPlan::bond);
+    let ways = bonds.flat_map(|bond| &bond.paths).flat_map(|path| &path.forward);
+    let Some(link) = ways.map(|&(link, _)| &plan.links[link]).find(|link| link.mtu < least) else {
+        return Ok(());
+    };
+    let message = format!(
+        "an MTU of {} octets leaves {} inside the daemon's tunnel, which has to carry {LEAST_INSIDE}",
+        link.mtu,
+        (link.mtu + LEAST_INSIDE).saturating_sub(least),
+    );
+    let expected = format!("at least {least} between gateways that are the daemon");
+    Err(context.wrong(&format!("links.{}.mtu", link.name), message, expected))
 }
 
 /// What the daemons do otherwise than the scenario says.
