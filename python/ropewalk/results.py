@@ -55,6 +55,11 @@ class Tables(ABC):
         return self._table("series")
 
     @cached_property
+    def mptcp_series(self) -> pl.DataFrame:
+        """Time series of Multipath TCP, one row per sample and open connection: DSNs, octets, subflows."""
+        return self._table("mptcp_series")
+
+    @cached_property
     def link_series(self) -> pl.DataFrame:
         """Time series of links, one row per sample and direction: queue, drops, throughput, utilisation."""
         return self._table("link_series")
@@ -396,7 +401,7 @@ class SweepResult(Tables):
     def _table(self, table: Table) -> pl.DataFrame:
         import polars as pl
 
-        if table in {"series", "bond_series", "link_series"} and not self.campaign.series:
+        if table in {"series", "mptcp_series", "bond_series", "link_series"} and not self.campaign.series:
             return pl.DataFrame()
         frames = [
             self._labelled(sample, frame)

@@ -31,6 +31,7 @@ Table = Literal[
     "subflows",
     "links",
     "series",
+    "mptcp_series",
     "link_series",
     "events",
     "bonds",

@@ -111,6 +111,10 @@ class Outcome:
         return self._frame(time_s=[0.1])
 
     @property
+    def mptcp_series(self) -> pl.DataFrame:
+        return self._frame(connection=["bulk"]).clear()
+
+    @property
     def link_series(self) -> pl.DataFrame:
         return self._frame(name=["a"]).clear()
 

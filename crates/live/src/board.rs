@@ -1,6 +1,7 @@
 //! Where hosts of ours leave what they know of their subflows, for the observer.
 
 use crate::netlink::TcpInfo;
+use ropewalk_scenario::MptcpSample;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,8 +21,10 @@ pub(crate) struct Seen {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) subflows: Vec<Seen>,
-    /// Octets sent once more on another subflow.
-    pub(crate) reinjected: Option<u64>,
+    /// The connection of Multipath TCP above them.
+    pub(crate) multipath: Option<MptcpSample>,
+    /// Is that connection open?
+    pub(crate) is_open: bool,
 }
 
 /// The latest report of each connection.

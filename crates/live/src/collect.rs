@@ -23,9 +23,9 @@ pub(crate) fn connections(
     progress: &[Arc<Progress>],
     observed: &Observed,
 ) -> Vec<ConnectionRow> {
-    let all = plan.connections.iter().zip(progress).zip(&observed.reinjected);
-    all.map(|((connection, progress), reinjected)| ConnectionRow {
-        reinjected_bytes: *reinjected,
+    let all = plan.connections.iter().zip(progress).zip(&observed.multipath);
+    all.map(|((connection, progress), multipath)| ConnectionRow {
+        reinjected_bytes: multipath.and_then(|sample| sample.reinjected_bytes),
         ..connection_row(plan, connection, progress)
     })
     .collect()

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::netlink::{Diag, TcpSocket};
 use crate::processes;
 use ropewalk_scenario::plan::{ConnectionPlan, NodeIndex, Plan, Protocol};
-use ropewalk_scenario::{SeriesRow, SubflowSample};
+use ropewalk_scenario::{MptcpSample, MptcpSeriesRow, SeriesRow, SubflowSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -26,9 +26,9 @@ const OFTEN: Duration = Duration::from_millis(50);
 pub(crate) struct Observed {
     pub(crate) subflows: Vec<Vec<Seen>>,
     pub(crate) series: Vec<SeriesRow>,
-    /// Octets that each connection's sender has sent once more on another subflow, where its kernel
-    /// tells.
-    pub(crate) reinjected: Vec<Option<u64>>,
+    /// What each connection's sender has told last of Multipath TCP.
+    pub(crate) multipath: Vec<Option<MptcpSample>>,
+    pub(crate) mptcp_series: Vec<MptcpSeriesRow>,
     /// Sockets of no connection.
     pub(crate) others: Vec<Other>,
 }
@@ -63,7 +63,7 @@ impl Observer<'_> {
         let connections = self.plan.connections.len();
         let mut observed = Observed {
             subflows: vec![Vec::new(); connections],
-            reinjected: vec![None; connections],
+            multipath: vec![None; connections],
             ..Observed::default()
         };
         let mut delivered = vec![0; connections];
@@ -74,10 +74,10 @@ impl Observer<'_> {
         loop {
             let goes_on = self.clock.wait_until(next, stop);
             let now = self.clock.now();
-            let before = self.look(&mut observed);
+            let looked = self.look(&mut observed);
             if self.series && now > last {
                 let time = now.saturating_since(last);
-                self.sample((now, time), &before, &mut delivered, &mut observed);
+                self.sample((now, time), &looked, &mut delivered, &mut observed);
             }
             if !goes_on {
                 return observed;
@@ -90,13 +90,15 @@ impl Observer<'_> {
         }
     }
 
-    /// Asks every kernel. Returns the octets that the known subflows of each connection had before.
-    fn look(&mut self, observed: &mut Observed) -> Vec<Vec<u64>> {
+    /// Asks every kernel.
+    fn look(&mut self, observed: &mut Observed) -> Looked {
         let bytes = |seen: &Vec<Seen>| seen.iter().map(|seen| seen.bytes).collect();
         let before = observed.subflows.iter().map(bytes).collect();
+        let mut open = vec![None; observed.multipath.len()];
         self.board.read(|connection, told| {
             told.subflows.iter().for_each(|seen| keep_seen(&mut observed.subflows[connection], *seen));
-            observed.reinjected[connection] = told.reinjected;
+            observed.multipath[connection] = told.multipath;
+            open[connection] = told.multipath.filter(|_| told.is_open);
         });
         for (node, diag) in &mut self.diags {
             // What a kernel does not tell is not known.
@@ -112,18 +114,19 @@ impl Observer<'_> {
             if has_multipath(self.plan, *node) {
                 for socket in diag.mptcp().unwrap_or_default() {
                     if let Some(owner) = owner(self.plan, *node, [socket.local, socket.remote]) {
-                        observed.reinjected[owner.connection] = socket.reinjected;
+                        observed.multipath[owner.connection] = Some(socket.info);
+                        open[owner.connection] = Some(socket.info);
                     }
                 }
             }
         }
-        before
+        Looked { before, open }
     }
 
     fn sample(
         &self,
         (now, time): (Instant, Duration),
-        before: &[Vec<u64>],
+        looked: &Looked,
         delivered: &mut [u64],
         observed: &mut Observed,
     ) {
@@ -134,7 +137,7 @@ impl Observer<'_> {
                 continue;
             }
             for (number, seen) in seen.iter().enumerate() {
-                let had = before[index].get(number).copied().unwrap_or(0);
+                let had = looked.before[index].get(number).copied().unwrap_or(0);
                 observed.series.push(SeriesRow {
                     time: now,
                     connection: index as u32,
@@ -144,6 +147,8 @@ impl Observer<'_> {
                     hol_blocked_ms: None,
                 });
             }
+            let row = |sample| MptcpSeriesRow { time: now, connection: index as u32, sample };
+            observed.mptcp_series.extend(looked.open[index].map(row));
             let bytes = self.progress[index].bytes();
             observed.series.push(SeriesRow {
                 time: now,
@@ -156,6 +161,14 @@ impl Observer<'_> {
             delivered[index] = bytes;
         }
     }
+}
+
+/// What was there when the kernels were asked.
+struct Looked {
+    /// The octets that the known subflows of each connection had before.
+    before: Vec<Vec<u64>>,
+    /// Each connection of Multipath TCP that is open.
+    open: Vec<Option<MptcpSample>>,
 }
 
 /// What a socket that sends data belongs to.

@@ -92,6 +92,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
         commands,
         processes,
         series: observed.series,
+        mptcp_series: observed.mptcp_series,
         bonds,
         bond_series,
         link_series: Vec::new(),

@@ -39,6 +39,7 @@ mod views;
 mod window;
 
 pub use handshake::is_join;
+pub use octets::Position;
 
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ pub use config::{
     Config, Coupling, EndpointFlags, GuardConfig, KernelChange, KernelCommand, KernelEndpoint, KernelHost,
     KernelLimits, Limits, PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction, ScriptedStep,
 };
-pub use connection::{Accepting, Connecting, Connection, is_join};
+pub use connection::{Accepting, Connecting, Connection, Position, is_join};
 pub use event::{Event, FailureReason, FallbackReason, Refusal, Stats, SubflowCloseReason, TimerKind};
 pub use id::{Path, SubflowId, Wanted};
 pub use keys::Secret;

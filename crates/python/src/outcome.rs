@@ -51,6 +51,13 @@ impl Outcome {
         Table(self.0.link_series_table())
     }
 
+    /// Connections of Multipath TCP over time; no rows without any, or unless the run was asked for
+    /// series.
+    #[getter]
+    fn mptcp_series(&self) -> Table {
+        Table(self.0.mptcp_series_table())
+    }
+
     /// What happened and why; no rows unless the scenario asks for events.
     #[getter]
     fn events(&self) -> Table {

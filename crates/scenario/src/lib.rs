@@ -27,8 +27,8 @@ pub use memory::Memory;
 pub use outcome::{
     BondEgress, BondPathSample, BondRow, BondSeries, BondSeriesRow, BondTotals, BondTraffic, BroadcastRow,
     CommandRow, ConnectionRow, DatagramCounts, ENGINE_VERSION, EventPlace, EventRow, FrameRow, HopRow,
-    LatenessRow, LinkRow, LinkSeriesRow, Outcome, ProcessRow, Provenance, RadioRow, RouteChangeRow, RouteRow,
-    SeriesRow, SocketRow, SubflowRow, SubflowSample, columns_reference,
+    LatenessRow, LinkRow, LinkSeriesRow, MptcpSample, MptcpSeriesRow, Outcome, ProcessRow, Provenance,
+    RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow, SubflowSample, columns_reference,
 };
 pub use plan::Plan;
 pub use references::{Multipath, Reference};

@@ -2,7 +2,7 @@
 //!
 //! The estimate is an upper one: buffers that could fill count as full, and links that could be busy count as busy.
 
-use crate::outcome::{EventRow, LinkSeriesRow, SeriesRow};
+use crate::outcome::{EventRow, LinkSeriesRow, MptcpSeriesRow, SeriesRow};
 use crate::plan::{Application, ConnectionPlan, EventKind, EventKinds, Plan, Protocol};
 use crate::scenario::Scenario;
 use crate::world::MOST_EVENTS;
@@ -118,8 +118,11 @@ fn octets_per_second(direction: &DirectionConfig) -> u64 {
 fn series(plan: &Plan) -> u64 {
     let settings = &plan.settings;
     let samples = settings.duration.as_nanos() / settings.sample_interval.as_nanos().max(1) + 1;
+    let is_multipath = |connection: &&ConnectionPlan| matches!(connection.protocol, Protocol::Mptcp(_));
+    let multipath = plan.connections.iter().filter(is_multipath).count();
     let of_connections = plan.connections.iter().map(|connection| 1 + connection.paths.len() as u64);
     let rows = of_connections.sum::<u64>() * size_of::<SeriesRow>() as u64
+        + multipath as u64 * size_of::<MptcpSeriesRow>() as u64
         + 2 * plan.links.len() as u64 * size_of::<LinkSeriesRow>() as u64;
     samples.saturating_mul(rows).saturating_mul(COPIES)
 }

@@ -9,11 +9,13 @@ mod tables;
 
 pub use bond_series::{BondSeries, BondTotals};
 pub use events::{EventPlace, EventRow};
-pub use rows::{BondEgress, BondPathSample, BondTraffic, DatagramCounts, LatenessRow, SubflowSample};
+pub use rows::{
+    BondEgress, BondPathSample, BondTraffic, DatagramCounts, LatenessRow, MptcpSample, SubflowSample,
+};
 pub use tables::{
     BondRow, BondSeriesRow, BroadcastRow, CommandRow, ConnectionRow, FrameRow, HopRow, LinkRow,
-    LinkSeriesRow, ProcessRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow, SubflowRow,
-    columns_reference,
+    LinkSeriesRow, MptcpSeriesRow, ProcessRow, RadioRow, RouteChangeRow, RouteRow, SeriesRow, SocketRow,
+    SubflowRow, columns_reference,
 };
 
 use ropewalk_units::Duration;
@@ -47,6 +49,8 @@ pub struct Outcome {
     pub links: Vec<LinkRow>,
     /// Time series, by time; empty unless asked for.
     pub series: Vec<SeriesRow>,
+    /// Connections of Multipath TCP over time; empty unless asked for.
+    pub mptcp_series: Vec<MptcpSeriesRow>,
     /// For each bond and direction a row of the whole, then one per path.
     pub bonds: Vec<BondRow>,
     /// Their time series, by time; empty unless asked for.

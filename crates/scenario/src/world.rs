@@ -278,7 +278,8 @@ impl Run<'_> {
                 return Err(RunError::Interrupted { at: now });
             }
         }
-        let Samples { series, bond_series, link_series } = sampler.map(Sampler::finish).unwrap_or_default();
+        let Samples { series, mptcp_series, bond_series, link_series } =
+            sampler.map(Sampler::finish).unwrap_or_default();
         let (routes, route_changes) = driver.routes(end);
         let connections = collect::connections(plan, simulation);
         let subflows = collect::subflow_rows(plan, simulation, &connections);
@@ -299,6 +300,7 @@ impl Run<'_> {
             sockets: Vec::new(),
             processes: Vec::new(),
             series,
+            mptcp_series,
             bond_series,
             link_series,
             happenings,

@@ -5,7 +5,8 @@ use super::{DataEnd, Progress, server_port};
 use crate::board::{Report, Seen};
 use crate::netlink::TcpInfo;
 use ropewalk_host::{Host, Protocol, SocketId};
-use ropewalk_mptcp::Path;
+use ropewalk_mptcp::{Path, Subflow};
+use ropewalk_scenario::MptcpSample;
 use ropewalk_scenario::application::{Sink, Source};
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
@@ -163,12 +164,13 @@ impl OwnEnd {
                 let path = subflow.path();
                 seen(path.local, path.remote, subflow.tcp())
             });
-            let reinjected = Some(connection.stats().reinjected_bytes);
-            return Some((self.connection, Report { subflows: seen.collect(), reinjected }));
+            let is_open = !connection.is_closed() && connection.subflows().any(Subflow::was_established);
+            let multipath = Some(MptcpSample::of(connection));
+            return Some((self.connection, Report { subflows: seen.collect(), multipath, is_open }));
         }
         let (local, remote) = host.ends(id)?;
         let subflows = vec![seen(local, remote, host.tcp(id)?)];
-        Some((self.connection, Report { subflows, reinjected: None }))
+        Some((self.connection, Report { subflows, ..Report::default() }))
     }
 }
 

@@ -6,6 +6,7 @@ use super::attribute::{find, push};
 use super::raw::Raw;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+use ropewalk_scenario::MptcpSample;
 use ropewalk_scenario::plan::AddressFamily;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -25,8 +26,10 @@ const ANY_SOCKET: [u8; 48] = [0; 48];
 const MESSAGE: usize = 72;
 /// Where the inode is in it.
 const INODE: usize = 68;
-/// Where `mptcpi_bytes_retrans` is in `struct mptcp_info`.
-const BYTES_RETRANS: std::ops::Range<usize> = 48..56;
+/// The bit of `mptcpi_flags` that tells a fallback: MPTCP_INFO_FLAG_FALLBACK.
+const FALLBACK: u32 = 1;
+/// The bit that tells that the peer's key is known: MPTCP_INFO_FLAG_REMOTE_KEY_RECEIVED.
+const HAS_PEERS_KEY: u32 = 2;
 /// Every state except TIME-WAIT, CLOSE, LISTEN and the half-open request, which have nothing to
 /// tell.
 const STATES: u32 = 0xfff & !(1 << 6 | 1 << 7 | 1 << 10);
@@ -106,9 +109,30 @@ impl TcpInfo {
 pub(crate) struct MptcpSocket {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
-    /// Octets sent once more on another subflow; `None` where the kernel does not tell (before
-    /// Linux 6.5).
-    pub(crate) reinjected: Option<u64>,
+    pub(crate) info: MptcpSample,
+}
+
+/// Reads `struct mptcp_info`. Kernels append fields: what is not there is not known. Counts of
+/// octets came with Linux 6.5, the number of all subflows with 6.8. Where `mptcpi_retransmits` is,
+/// older kernels have padding: it is there if the counts behind it are.
+fn mptcp_info(octets: &[u8]) -> MptcpSample {
+    let octet = |at: usize| octets.get(at).copied().map(u32::from);
+    let word = |at: usize| octets.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
+    let long = |at: usize| octets.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes);
+    MptcpSample {
+        further_subflows: octet(0),
+        is_fallen_back: word(8).map(|flags| flags & FALLBACK != 0),
+        write_seq: long(16),
+        snd_una: long(24),
+        // Without the peer's key nobody knows which DSN comes first.
+        rcv_nxt: long(32).filter(|_| word(8).is_some_and(|flags| flags & HAS_PEERS_KEY != 0)),
+        retransmits: long(48).and(word(44)),
+        reinjected_bytes: long(48),
+        sent_bytes: long(56),
+        received_bytes: long(64),
+        acked_bytes: long(72),
+        subflows: octet(80),
+    }
 }
 
 /// The sockets of the namespace in which it was opened.
@@ -180,7 +204,48 @@ fn tcp(octets: &[u8]) -> Option<TcpSocket> {
 fn mptcp(octets: &[u8]) -> Option<MptcpSocket> {
     let [local, remote] = ends(octets)?;
     let info = find(octets.get(MESSAGE..)?, INFO)?;
-    let reinjected =
-        info.get(BYTES_RETRANS).and_then(|octets| octets.try_into().ok()).map(u64::from_ne_bytes);
-    Some(MptcpSocket { local, remote, reinjected })
+    Some(MptcpSocket { local, remote, info: mptcp_info(info) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_older_kernel_does_not_tell_is_empty() {
+        let mut whole = (0..96).map(|octet| octet + 1).collect::<Vec<u8>>();
+        whole[8..12].copy_from_slice(&(FALLBACK | HAS_PEERS_KEY).to_ne_bytes());
+        let numbers = whole.clone();
+        let long =
+            |at: usize| Some(u64::from_ne_bytes(*numbers[at..].first_chunk().expect("it is long enough")));
+        let all = MptcpSample {
+            subflows: Some(81),
+            further_subflows: Some(1),
+            is_fallen_back: Some(true),
+            write_seq: long(16),
+            snd_una: long(24),
+            rcv_nxt: long(32),
+            retransmits: Some(u32::from_ne_bytes([45, 46, 47, 48])),
+            reinjected_bytes: long(48),
+            sent_bytes: long(56),
+            received_bytes: long(64),
+            acked_bytes: long(72),
+        };
+        assert_eq!(mptcp_info(&whole), all);
+        // Linux 6.5 has 80 octets. Linux 5.14 has 48, the last five of which are padding.
+        assert_eq!(mptcp_info(&whole[..80]), MptcpSample { subflows: None, ..all });
+        let old = MptcpSample {
+            further_subflows: all.further_subflows,
+            is_fallen_back: all.is_fallen_back,
+            write_seq: all.write_seq,
+            snd_una: all.snd_una,
+            rcv_nxt: all.rcv_nxt,
+            ..MptcpSample::default()
+        };
+        assert_eq!(mptcp_info(&whole[..48]), old);
+        assert_eq!(mptcp_info(&[]), MptcpSample::default());
+        whole[8..12].copy_from_slice(&0u32.to_ne_bytes());
+        let early = mptcp_info(&whole);
+        assert_eq!((early.rcv_nxt, early.is_fallen_back), (None, Some(false)), "the peer's key is not known");
+    }
 }

@@ -326,6 +326,61 @@ fn the_series_has_what_the_kernel_tells_over_time() {
     });
 }
 
+/// The connection's own counters at its sender, over time. What came with Linux 6.5 or later may be
+/// empty.
+fn check_multipath(outcome: &Outcome) {
+    let rows = &outcome.mptcp_series;
+    assert!(rows.len() >= 5, "{} samples", rows.len());
+    for pair in rows.windows(2) {
+        let [before, after] = [&pair[0], &pair[1]];
+        assert!(
+            before.time < after.time && before.sample.acked_bytes <= after.sample.acked_bytes,
+            "{pair:?}"
+        );
+    }
+    for row in rows {
+        let sample = row.sample;
+        let unacked = sample.write_seq.zip(sample.snd_una).map(|(end, start)| end.wrapping_sub(start));
+        assert!(unacked.is_some_and(|octets| octets < 50_000_000), "{sample:?}");
+        assert_eq!(sample.is_fallen_back, Some(false));
+        assert!(sample.acked_bytes <= sample.sent_bytes, "{sample:?}");
+    }
+    let last = &rows[rows.len() - 1].sample;
+    let mut expected = rows.iter().filter_map(|row| row.sample.rcv_nxt);
+    assert!(expected.all(|dsn| Some(dsn) == last.rcv_nxt), "the receiver sends no data");
+    assert!(last.rcv_nxt.is_some());
+    assert!(last.acked_bytes.is_none_or(|octets| octets > outcome.connections[0].bytes / 2), "{last:?}");
+}
+
+#[test]
+fn what_the_kernel_tells_of_multipath_tcp_is_sampled() {
+    judged(|| {
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        let outcome = ropewalk_live::run(&passing_endpoint().load(&[]), &options).expect("it runs");
+        check_multipath(&outcome);
+        let mut further =
+            outcome.mptcp_series.iter().map(|row| row.sample.further_subflows).collect::<Vec<_>>();
+        further.dedup();
+        assert_eq!(further, [Some(0), Some(1), Some(0)], "an endpoint comes and goes");
+        for row in &outcome.mptcp_series {
+            let sample = row.sample;
+            let all = sample.further_subflows.map(|further| further + 1);
+            assert!(sample.subflows.is_none() || sample.subflows == all, "{sample:?}");
+        }
+        let told = outcome.mptcp_series.last().and_then(|row| row.sample.reinjected_bytes);
+        assert!(told <= outcome.connections[0].reinjected_bytes);
+    });
+}
+
+#[test]
+fn tcp_has_no_samples_of_multipath_tcp() {
+    judged(|| {
+        let options = RunOptions { series: true, ..RunOptions::default() };
+        let outcome = ropewalk_live::run(&one_link().load(&[]), &options).expect("it runs");
+        assert!(!outcome.series.is_empty() && outcome.mptcp_series.is_empty());
+    });
+}
+
 #[test]
 fn programs_run_at_their_hosts_and_end_with_the_run() {
     judged(|| {

@@ -2,7 +2,7 @@
 
 use crate::machine::judged;
 use crate::scenarios::{Emulated, transfer, two_links, web};
-use crate::{agreeing_with, close, goodput};
+use crate::{agreeing_with, check_multipath, close, goodput};
 use ropewalk_scenario::Outcome;
 
 /// The sides that run on a kernel, one at a time.
@@ -30,6 +30,7 @@ fn a_kernel_and_our_stack_share_a_connection_over_two_paths() {
             let outcome = mixed(&two_links(), linux);
             println!("a kernel at the {linux}: {:.3} Mbit/s over {:?}", goodput(&outcome), paths(&outcome));
             agreeing_with(&outcome, &simulated, 0.12);
+            check_multipath(&outcome);
             let carried = paths(&outcome);
             assert_eq!(carried.iter().map(|(path, _)| *path).collect::<Vec<_>>(), ["dsl", "lte"]);
             assert!(carried.iter().all(|(_, octets)| *octets > 400_000), "{carried:?}");

@@ -328,7 +328,7 @@ impl Emulated {
         let head = format!("[hosts.{linux}]\n");
         let text = self.0.replacen(&head, &format!("{head}stack = \"linux\"\n"), 1);
         let scenario = load(&text, None, &[]).unwrap_or_else(|error| panic!("{error}"));
-        let result = ropewalk_live::run(&scenario, &RunOptions::default());
+        let result = ropewalk_live::run(&scenario, &RunOptions { series: true, ..RunOptions::default() });
         result.unwrap_or_else(|error| panic!("{error}"))
     }
 

@@ -1,11 +1,36 @@
-//! Which octets the connection still holds: for a host that keeps real ones beside it.
+//! Where the connection stands in its streams, and which octets it still holds: for observers, and for a host that keeps
+//! real ones beside it.
 
 use super::Connection;
 use ropewalk_tcp::State;
 use ropewalk_units::Dsn;
 use ropewalk_wire::Payload;
 
+/// Where a connection stands in its two streams.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Position {
+    /// The first octet that is not DATA_ACKed.
+    pub unacknowledged: Dsn,
+    /// Behind the last octet that was written.
+    pub written: Dsn,
+    /// The octet that is expected next.
+    pub expected: Dsn,
+    /// Octets that have been sent, each once.
+    pub sent: u64,
+}
+
 impl Connection {
+    /// Where it stands.
+    pub fn position(&self) -> Position {
+        let queue = &self.sending.queue;
+        Position {
+            unacknowledged: queue.dsn(queue.una()),
+            written: queue.dsn(queue.written()),
+            expected: self.expected_dsn(),
+            sent: queue.next(),
+        }
+    }
+
     /// The DSN that is expected next: one of 32 bits in a packet is the nearest to it (RFC 8684 §3.3.1).
     pub fn expected_dsn(&self) -> Dsn {
         self.receiving.expected()

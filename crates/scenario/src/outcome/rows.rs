@@ -63,6 +63,62 @@ pub struct SubflowSample {
     pub flight: u32,
 }
 
+/// A connection of Multipath TCP as the sender of its data sees it. `None`: its kernel does not tell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MptcpSample {
+    /// Subflows.
+    pub subflows: Option<u32>,
+    /// Those beside the first.
+    pub further_subflows: Option<u32>,
+    /// Has it fallen back to TCP?
+    pub is_fallen_back: Option<bool>,
+    /// The DSN behind the last octet that the application has written.
+    pub write_seq: Option<u64>,
+    /// The first DSN that is not DATA_ACKed.
+    pub snd_una: Option<u64>,
+    /// The DSN that is expected next.
+    pub rcv_nxt: Option<u64>,
+    /// Expiries of the connection-level retransmission timer, as a kernel counts them.
+    pub retransmits: Option<u32>,
+    /// Octets sent once more on another subflow.
+    pub reinjected_bytes: Option<u64>,
+    /// Octets sent, each once.
+    pub sent_bytes: Option<u64>,
+    /// Octets DATA_ACKed.
+    pub acked_bytes: Option<u64>,
+    /// Octets received in order.
+    pub received_bytes: Option<u64>,
+}
+
+impl MptcpSample {
+    /// A connection of our stack. It does not tell how often its timer has expired.
+    pub fn of(connection: &ropewalk_mptcp::Connection) -> Self {
+        let (position, stats) = (connection.position(), connection.stats());
+        let is_alive = |subflow: &&ropewalk_mptcp::Subflow| subflow.was_established() && !subflow.is_closed();
+        let alive = connection.subflows().filter(is_alive);
+        let (all, further) =
+            alive.fold((0, 0), |(all, further), subflow| (all + 1, further + u32::from(subflow.id().0 > 0)));
+        Self {
+            subflows: Some(all),
+            further_subflows: Some(further),
+            is_fallen_back: Some(connection.is_fallen_back()),
+            write_seq: Some(position.written.get()),
+            snd_una: Some(position.unacknowledged.get()),
+            rcv_nxt: Some(position.expected.get()),
+            retransmits: None,
+            reinjected_bytes: Some(stats.reinjected_bytes),
+            sent_bytes: Some(position.sent),
+            acked_bytes: Some(stats.bytes_acked),
+            received_bytes: Some(stats.bytes_delivered),
+        }
+    }
+
+    /// Octets written and not DATA_ACKed. DSNs wrap.
+    pub(super) fn unacked_bytes(&self) -> Option<u64> {
+        Some(self.write_seq?.wrapping_sub(self.snd_una?))
+    }
+}
+
 /// What passed one direction of a bond, or of one of its paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BondTraffic {

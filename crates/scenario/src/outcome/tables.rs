@@ -3,7 +3,7 @@
 
 use super::Outcome;
 use super::columns::{Fields, TableDoc, table};
-use super::rows::{BondEgress, BondPathSample, BondTraffic, DatagramCounts, SubflowSample};
+use super::rows::{BondEgress, BondPathSample, BondTraffic, DatagramCounts, MptcpSample, SubflowSample};
 use crate::application::FrameArrival;
 use arrow_array::RecordBatch;
 use ropewalk_units::{Duration, Instant};
@@ -184,6 +184,52 @@ table! {
         pub subflow: Option<SubflowSample>,
         /// Connection: octets waiting behind a hole.
         pub reorder_buffer: Option<u64>,
+    }
+}
+
+table! {
+    MPTCP_SERIES:
+    /// Connections of Multipath TCP over time, as the sender of the data sees them: a row per connection and sample while it is open.
+    mptcp_series_table of mptcp_series, outcome, row {
+        /// when
+        time_s: f64 ["s"] = row.time.as_secs_f64();
+        /// the connection's name
+        connection: text = &outcome.connections[row.connection as usize].name;
+        /// that are open
+        subflows: optional_u32 = row.sample.subflows;
+        /// of these: beside the first
+        further_subflows: optional_u32 = row.sample.further_subflows;
+        /// 1: it has fallen back to TCP; else 0
+        fallen_back: optional_u32 = row.sample.is_fallen_back.map(u32::from);
+        /// the DSN behind the last octet that the application has written
+        write_seq: optional_u64 = row.sample.write_seq;
+        /// the first DSN that is not DATA_ACKed
+        snd_una: optional_u64 = row.sample.snd_una;
+        /// the DSN that is expected next
+        rcv_nxt: optional_u64 = row.sample.rcv_nxt;
+        /// written and not DATA_ACKed
+        unacked_bytes: optional_u64 ["octets"] = row.sample.unacked_bytes();
+        /// expiries of the connection-level retransmission timer, as a kernel counts them; empty for our stack
+        retransmits: optional_u32 = row.sample.retransmits;
+        /// sent once more on another subflow
+        reinjected_bytes: optional_u64 ["octets"] = row.sample.reinjected_bytes;
+        /// sent, each octet once
+        sent_bytes: optional_u64 ["octets"] = row.sample.sent_bytes;
+        /// DATA_ACKed
+        acked_bytes: optional_u64 ["octets"] = row.sample.acked_bytes;
+        /// received in order
+        received_bytes: optional_u64 ["octets"] = row.sample.received_bytes;
+    }
+
+    /// A sample of a connection of Multipath TCP.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub struct MptcpSeriesRow {
+        /// When.
+        pub time: Instant,
+        /// Index into [`super::Outcome::connections`].
+        pub connection: u32,
+        /// What its sender has counted.
+        pub sample: MptcpSample,
     }
 }
 
@@ -650,6 +696,7 @@ impl Outcome {
     /// The tables that only some scenarios have, by name: those with rows.
     pub fn special_tables(&self) -> Vec<(&'static str, RecordBatch)> {
         let tables = [
+            ("mptcp_series", self.mptcp_series_table()),
             ("link_series", self.link_series_table()),
             ("events", self.events_table()),
             ("bonds", self.bonds_table()),
@@ -689,7 +736,7 @@ columns that may be empty: there was nothing to count, or a Linux host's kernel 
 /// All columns of all tables as a Markdown page.
 pub fn columns_reference() -> String {
     let mut page = HEAD.to_owned();
-    let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES, LINK_SERIES, EVENTS];
+    let general = [CONNECTIONS, SUBFLOWS, LINKS, SERIES, MPTCP_SERIES, LINK_SERIES, EVENTS];
     let special = [
         BONDS,
         BOND_SERIES,

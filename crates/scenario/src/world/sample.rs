@@ -3,8 +3,10 @@
 use super::bonds;
 use super::packet::Packet;
 use super::simulation::Simulation;
-use super::view::{DataEnds, mptcp_stats, subflows};
-use crate::outcome::{BondSeries, BondSeriesRow, LinkSeriesRow, SeriesRow, SubflowSample};
+use super::view::{DataEnds, mptcp_stats, open_mptcp, subflows};
+use crate::outcome::{
+    BondSeries, BondSeriesRow, LinkSeriesRow, MptcpSample, MptcpSeriesRow, SeriesRow, SubflowSample,
+};
 use crate::plan::Plan;
 use ropewalk_sim::{LinkStats, Medium, Tap};
 use ropewalk_units::{Duration, Instant};
@@ -24,6 +26,7 @@ pub(crate) struct Sampler {
     last_at: Instant,
     seen: Vec<Seen>,
     rows: Vec<SeriesRow>,
+    multipath: Vec<MptcpSeriesRow>,
     bonds: BondSeries,
     links: LinkSampler,
 }
@@ -32,6 +35,7 @@ pub(crate) struct Sampler {
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) series: Vec<SeriesRow>,
+    pub(crate) mptcp_series: Vec<MptcpSeriesRow>,
     pub(crate) bond_series: Vec<BondSeriesRow>,
     pub(crate) link_series: Vec<LinkSeriesRow>,
 }
@@ -82,6 +86,7 @@ impl Sampler {
             last_at: Instant::ZERO,
             seen: vec![Seen::default(); plan.connections.len()],
             rows: Vec::new(),
+            multipath: Vec::new(),
             bonds: BondSeries::default(),
             links: LinkSampler::default(),
         }
@@ -117,6 +122,8 @@ impl Sampler {
         let (delivered, stats) = match ends {
             DataEnds::Udp { receiver, .. } => (receiver.bytes, None),
             DataEnds::Stream { sender, receiver } => {
+                let sample = open_mptcp(sender).map(MptcpSample::of);
+                self.multipath.extend(sample.map(|sample| MptcpSeriesRow { time: now, connection, sample }));
                 for view in subflows(sender) {
                     let number = view.subflow as usize;
                     if seen.acknowledged.len() <= number {
@@ -160,6 +167,11 @@ impl Sampler {
 
     /// All rows.
     pub(crate) fn finish(self) -> Samples {
-        Samples { series: self.rows, bond_series: self.bonds.into_rows(), link_series: self.links.rows }
+        Samples {
+            series: self.rows,
+            mptcp_series: self.multipath,
+            bond_series: self.bonds.into_rows(),
+            link_series: self.links.rows,
+        }
     }
 }

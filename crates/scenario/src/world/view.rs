@@ -85,6 +85,14 @@ pub(crate) fn mptcp_stats(endpoint: &StreamEndpoint) -> Option<mptcp::Stats> {
     }
 }
 
+/// An end's connection of Multipath TCP, once it has a subflow and until it is over.
+pub(crate) fn open_mptcp(endpoint: &StreamEndpoint) -> Option<&mptcp::Connection> {
+    let Transport::Mptcp(stream) = &endpoint.transport else { return None };
+    let connection = &stream.connection;
+    let is_open = !connection.is_closed() && connection.subflows().any(mptcp::Subflow::was_established);
+    is_open.then_some(connection)
+}
+
 /// What became of requests.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Transactions {

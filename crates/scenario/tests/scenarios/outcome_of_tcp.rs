@@ -1,7 +1,7 @@
 //! What the columns say of TCP and Multipath TCP, where arithmetic knows it, and which are empty.
 
 use crate::support::{Overrides, outcome};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, UInt64Array};
 use ropewalk_scenario::{LinkRow, Outcome};
 
 /// 1 MB over 8 Mbit/s and 10 ms each way: an octet takes a microsecond.
@@ -71,6 +71,56 @@ fn samples_add_up_to_the_rows() {
     assert!(of_subflows.iter().all(|row| row.time.as_secs_f64() >= 1.0));
     let last = of_subflows.last().and_then(|row| row.subflow).expect("a sample");
     assert_eq!(last.flight, 0);
+}
+
+#[test]
+fn a_connection_of_multipath_tcp_is_sampled_while_it_is_open() {
+    let multipath = ("connections.x.protocol", "mptcp");
+    let outcome = outcome(TRANSFER, &[("scenario.sample_interval", "50 ms"), multipath]);
+    let rows = &outcome.mptcp_series;
+    let seconds = |place: usize| rows[place].time.as_secs_f64();
+    let end = outcome.connections[0].end.map(ropewalk_units::Instant::as_secs_f64).expect("it ended");
+    assert!((1.04..1.11).contains(&seconds(0)), "after a handshake of 20 ms: {}", seconds(0));
+    assert!(seconds(rows.len() - 1) < end + 1.0, "none when it is over: {}", seconds(rows.len() - 1));
+    let [first, last] = [&rows[0].sample, &rows[rows.len() - 1].sample];
+    for row in rows {
+        let sample = row.sample;
+        assert_eq!((sample.subflows, sample.further_subflows), (Some(1), Some(0)));
+        assert_eq!((sample.is_fallen_back, sample.retransmits), (Some(false), None));
+        // DSNs and octets count from the same beginning.
+        let beginning = sample.snd_una.zip(sample.acked_bytes).map(|(dsn, octets)| dsn.wrapping_sub(octets));
+        assert_eq!(
+            beginning,
+            first.snd_una.zip(first.acked_bytes).map(|(dsn, octets)| dsn.wrapping_sub(octets))
+        );
+        assert!(
+            sample.acked_bytes <= sample.sent_bytes && sample.sent_bytes <= Some(1_000_000),
+            "{sample:?}"
+        );
+        assert_eq!((sample.rcv_nxt, sample.received_bytes), (first.rcv_nxt, Some(0)), "nothing comes back");
+    }
+    assert!(rows.iter().map(|row| row.sample.acked_bytes).is_sorted());
+    assert_eq!((last.sent_bytes, last.reinjected_bytes), (Some(1_000_000), Some(0)));
+    // The last sample is at most 50 ms before the last octet is acknowledged.
+    assert!(last.acked_bytes >= Some(950_000), "{last:?}");
+    let table = outcome.mptcp_series_table();
+    let unacked = octets(&table, "unacked_bytes");
+    let expected = rows.iter().map(|row| Some(row.sample.write_seq? - row.sample.snd_una?));
+    assert_eq!(unacked, expected.collect::<Vec<_>>());
+    assert!(unacked.iter().all(|octets| octets.is_some_and(|octets| octets <= 1_000_000)));
+}
+
+/// A column of octets.
+fn octets(table: &RecordBatch, name: &str) -> Vec<Option<u64>> {
+    let column = table.column_by_name(name).expect("a column").as_any();
+    column.downcast_ref::<UInt64Array>().expect("of whole numbers").iter().collect()
+}
+
+#[test]
+fn what_is_no_multipath_tcp_has_no_samples_of_it() {
+    let outcome = outcome(TRANSFER, &[]);
+    assert!(outcome.mptcp_series.is_empty());
+    assert!(outcome.special_tables().iter().all(|(name, _)| *name != "mptcp_series"));
 }
 
 #[test]
