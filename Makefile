@@ -8,7 +8,7 @@
 #   make interop our stack and Linux's against each other, 50 MB each way (root, half an hour)
 #   make stops   200 stops at random moments of every command
 #   make lint    formatters and linters, warnings as errors
-#   make bench   the benchmarks
+#   make bench   the benchmarks, of a build laid out for what runs most, as releases are
 #   make emulation      what links between Linux hosts carry in real time, and how late; as root
 #   make gateway-bars   what the gateway carries and costs here; as root
 #   make gateway-deb   a Debian package of the gateway, by cargo-deb
@@ -86,7 +86,7 @@ lint-python: $(VENV)/.tested
 	$(BIN)/python -m mypy --strict
 
 bench: $(VENV)/.package
-	cargo run --locked --release -p ropewalk-benches
+	benches/profile cargo run --locked --release -p ropewalk-benches
 	cargo bench --locked -p ropewalk-sim -p ropewalk-tcp -p ropewalk-bonding
 	benches/ns3/compare
 	$(BIN)/python benches/python_side.py

@@ -87,13 +87,23 @@ fn late(draw: &mut Draw, number: usize, setting: &Setting<'_>) -> (String, Vec<R
         delayed.nodes[1] = keys.to_owned();
     }
     let bond = |scene: &Scene| Run::new(scene, Tunnel::Bond(setting.scheduler));
+    let lines = scene.lines.len();
+    let alone =
+        |scene: &Scene| -> Vec<_> { (0..lines).map(|line| Run::new(scene, Tunnel::Bare(line))).collect() };
     let what = format!("{}; {}; {keys}", describe(&scene.lines), scene.inside[0].1.replace('\n', " "));
-    let judge = |records: &[Record]| {
-        vec![Finding::least(
-            "of a punctual gateway",
-            records[1].inside_mbps() / records[0].inside_mbps(),
-            0.97,
-        )]
-    };
-    (what, vec![bond(&scene), bond(&delayed)], Box::new(judge))
+    let runs = [vec![bond(&scene), bond(&delayed)], alone(&scene), alone(&delayed)].concat();
+    (what, runs, Box::new(move |records| late_findings(records, lines)))
+}
+
+/// The bond with punctual and late gateways, then each line alone with punctual ones, and with late ones. A flow loses by late
+/// gateways whatever tunnel it goes through.
+fn late_findings(records: &[Record], lines: usize) -> Vec<Finding> {
+    let best = |records: &[Record]| records.iter().map(Record::inside_mbps).fold(0.0, f64::max);
+    let (punctual, late) = (&records[0], &records[1]);
+    let (punctual_line, late_line) = (best(&records[2..2 + lines]), best(&records[2 + lines..]));
+    vec![
+        Finding::least("of a punctual gateway", late.inside_mbps() / punctual.inside_mbps(), 0.97),
+        Finding::least("of the best line, as late", late.inside_mbps() / late_line, 0.95),
+        Finding::shown("the best line's, of a punctual gateway", late_line / punctual_line),
+    ]
 }
