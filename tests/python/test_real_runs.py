@@ -300,7 +300,7 @@ def test_one_and_two_workers_write_the_same_bytes(two_paths: Path, tmp_path: Pat
     for workers in (1, 2):
         ropewalk.sweep(campaign(two_paths), out=tmp_path / str(workers), workers=workers)
     one, two = files(tmp_path / "1"), files(tmp_path / "2")
-    assert len(one) == 1 + 4 * 5 + 8 * 3
+    assert len(one) == 1 + 4 * 6 + 8 * 3
     assert one == two
 
 
@@ -323,7 +323,7 @@ def test_provenance_is_in_every_file(two_paths: Path, tmp_path: Path) -> None:
         assert metadata["scenario_hash"] == result.hash
         assert metadata["seed"] == "7"
         assert metadata["engine_version"] == ropewalk.version()
-    assert len(result.files) == 6
+    assert len(result.files) == 7
     assert all(file.is_file() for file in result.files)
 
 
