@@ -1,7 +1,7 @@
 //! Clocks that differ, drift and jump; nodes that are late.
 
 use super::{Setting, bulk_keys, datagram_keys, describe, each, within};
-use crate::case::{Case, Finding, Judge, Run, Scale};
+use crate::case::{Case, Finding, Judge, Run, Scale, beside_each_line, best, ratio};
 use crate::draw::Draw;
 use crate::measure::Record;
 use crate::scene::{Line, Scene, Tunnel};
@@ -86,24 +86,19 @@ fn late(draw: &mut Draw, number: usize, setting: &Setting<'_>) -> (String, Vec<R
     if !keys.contains("coalesce_bytes") {
         delayed.nodes[1] = keys.to_owned();
     }
-    let bond = |scene: &Scene| Run::new(scene, Tunnel::Bond(setting.scheduler));
-    let lines = scene.lines.len();
-    let alone =
-        |scene: &Scene| -> Vec<_> { (0..lines).map(|line| Run::new(scene, Tunnel::Bare(line))).collect() };
     let what = format!("{}; {}; {keys}", describe(&scene.lines), scene.inside[0].1.replace('\n', " "));
-    let runs = [vec![bond(&scene), bond(&delayed)], alone(&scene), alone(&delayed)].concat();
-    (what, runs, Box::new(move |records| late_findings(records, lines)))
+    let runs = [&scene, &delayed].map(|scene| beside_each_line(scene, setting.scheduler)).concat();
+    (what, runs, Box::new(late_findings))
 }
 
-/// The bond with punctual and late gateways, then each line alone with punctual ones, and with late ones. A flow loses by late
-/// gateways whatever tunnel it goes through.
-fn late_findings(records: &[Record], lines: usize) -> Vec<Finding> {
-    let best = |records: &[Record]| records.iter().map(Record::inside_mbps).fold(0.0, f64::max);
-    let (punctual, late) = (&records[0], &records[1]);
-    let (punctual_line, late_line) = (best(&records[2..2 + lines]), best(&records[2 + lines..]));
+/// The bond and each line alone, with punctual gateways and then with late ones. A flow loses by late gateways whatever tunnel it
+/// goes through.
+fn late_findings(records: &[Record]) -> Vec<Finding> {
+    let (punctual, late) = records.split_at(records.len() / 2);
+    let (best_punctual, best_late) = (best(punctual).inside_mbps(), best(late).inside_mbps());
     vec![
-        Finding::least("of a punctual gateway", late.inside_mbps() / punctual.inside_mbps(), 0.97),
-        Finding::least("of the best line, as late", late.inside_mbps() / late_line, 0.95),
-        Finding::shown("the best line's, of a punctual gateway", late_line / punctual_line),
+        Finding::least("of a punctual gateway", late[0].inside_mbps() / punctual[0].inside_mbps(), 0.97),
+        Finding::least("of the best line, as late", ratio(late), 0.95),
+        Finding::shown("the best line's, of a punctual gateway", best_late / best_punctual),
     ]
 }
