@@ -79,6 +79,13 @@ fn of(machine: &Machine) -> Vec<Finding> {
             Finding::new("bonding gateways", "there is no program ropewalk-gateway", Some(INSTALL_GATEWAY))
         }
     });
+    findings.push(match &machine.sleepy {
+        None => Finding::new("idle processors", "stay awake while a run lasts", None),
+        Some(reason) => {
+            let found = format!("sleep, so packets may be late: /dev/cpu_dma_latency: {reason}");
+            Finding::new("idle processors", found, None)
+        }
+    });
     let missing = |name: &&str| !machine.controls.iter().any(|known| known == *name);
     let modules = CONTROLS.iter().filter(|name| missing(name)).map(|name| format!("modprobe tcp_{name}"));
     let modules = modules.collect::<Vec<_>>().join("; ");
@@ -102,7 +109,16 @@ mod tests {
     fn able() -> Machine {
         let controls = CONTROLS.map(str::to_owned).to_vec();
         let gateway = Some("/usr/bin/ropewalk-gateway".into());
-        Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls, gateway }
+        Machine {
+            capable: true,
+            tun: None,
+            namespaces: true,
+            ipv6: true,
+            mptcp: true,
+            controls,
+            sleepy: None,
+            gateway,
+        }
     }
 
     #[test]
@@ -120,9 +136,10 @@ mod tests {
             ipv6: false,
             mptcp: false,
             controls,
+            sleepy: Some("not found".into()),
             gateway: None,
         };
-        let remedies = of(&unable).into_iter().map(|finding| finding.remedy.expect(&finding.what));
+        let remedies = of(&unable).into_iter().filter_map(|finding| finding.remedy);
         let expected = [
             "sudo ropewalk run …",
             "a kernel with CONFIG_NET_NS",

@@ -31,6 +31,7 @@ mod settings;
 mod site;
 mod urgency;
 mod wait;
+mod wakeful;
 
 pub use clock::Clock;
 pub use doctor::{Finding, clean, examine};

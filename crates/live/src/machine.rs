@@ -1,5 +1,6 @@
 //! What this machine can do.
 
+use crate::wakeful;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,8 @@ pub struct Machine {
     pub mptcp: bool,
     /// Congestion controls that the kernel has.
     pub controls: Vec<String>,
+    /// Why processors without work sleep while a run lasts, if they do: its packets may be late then.
+    pub sleepy: Option<String>,
     /// The file of the bonding daemon, `ropewalk-gateway`, if there is one.
     pub gateway: Option<PathBuf>,
 }
@@ -42,6 +45,7 @@ impl Machine {
             ipv6: Path::new("/proc/net/if_inet6").exists(),
             mptcp: Path::new("/proc/sys/net/mptcp/enabled").exists(),
             controls: controls.unwrap_or_default().split_whitespace().map(str::to_owned).collect(),
+            sleepy: wakeful::obstacle(),
             gateway: find_gateway(),
         }
     }

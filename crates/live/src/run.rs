@@ -17,6 +17,7 @@ use crate::refuse;
 use crate::settings::links_of;
 use crate::site::Site;
 use crate::urgency::{self, Urgency};
+use crate::wakeful::Wakeful;
 use ropewalk_scenario::plan::{Carrier, NodeIndex, NodePlan, Plan};
 use ropewalk_scenario::{
     BondRow, BondSeriesRow, CommandRow, Outcome, ProcessRow, Provenance, RunOptions, Scenario, ScenarioError,
@@ -65,6 +66,7 @@ pub fn run(scenario: &Scenario, options: &RunOptions<'_>) -> Result<Outcome, Err
     let failed = |step| move |source| Error::Kernel { step, source };
     lease::clean().map_err(failed(Step::Clean))?;
     let lease = Lease::acquire().map_err(failed(Step::Lock))?;
+    let _awake = Wakeful::hold();
     let mut site = Site::new(plan, &settings, lease.name())?;
     let seed = options.seed.unwrap_or(scenario.seed());
     let mut bonds = Bonds::start(plan, &site, &lease, machine.gateway.as_deref())?;

@@ -28,7 +28,8 @@ to = "server"
 fn able() -> Machine {
     let controls = ["reno", "cubic"].map(str::to_owned).to_vec();
     let gateway = Some("/usr/bin/ropewalk-gateway".into());
-    Machine { capable: true, tun: None, namespaces: true, ipv6: true, mptcp: true, controls, gateway }
+    let (tun, sleepy) = (None, None);
+    Machine { capable: true, tun, namespaces: true, ipv6: true, mptcp: true, controls, sleepy, gateway }
 }
 
 fn refused(text: &str, machine: &Machine) -> String {
