@@ -263,6 +263,7 @@ impl Connection {
             backup: false,
         };
         self.subflows.occupy(0, new);
+        self.follow_window();
         self.events.push_back(Event::SubflowCreated { id, path });
     }
 
@@ -313,6 +314,9 @@ impl Connection {
         let payload = self.receiving.reassembly.read(max)?;
         self.receiving.window.read(u64::from(payload.len));
         self.offer_window_update();
+        if self.receiving.reassembly.readable() == 0 && self.receiving.reassembly.waiting() == 0 {
+            self.on_all_read();
+        }
         Some(payload)
     }
 

@@ -26,6 +26,10 @@ macro_rules! delayed_ack_constants {
                     /// The first so many segments of a connection are acknowledged at once, as Linux does while the sender is
                     /// in slow start ("quick ACKs"); 0 switches it off.
                     quick_acks: u32 [segments] = 16, 0;
+                    /// The end of a write (a segment with PSH, or one shorter than those before) is acknowledged as soon as the
+                    /// application has read everything, as Linux does. Not at an end that answers requests within `timeout`:
+                    /// there an answer carries the ACK.
+                    after_reading: bool = true, false;
                 }
                 inner {}
             }
@@ -131,6 +135,9 @@ macro_rules! tcp_constants {
                     /// Nagle's algorithm (RFC 9293 §3.7.4) as Linux has it: the tail of the stream waits only while another
                     /// small segment is unacknowledged (Minshall). Of no effect on a subflow.
                     nagle: bool = true, false;
+                    /// Segments that leave together end with PSH, as each packet does that Linux lets its device cut (TSO). Otherwise only
+                    /// the last octet that was written has it.
+                    push_packets: bool = true, false;
                     /// Retransmission timeout before the first measurement (RFC 6298 §2.1: 1 s).
                     rto_initial: Duration = Duration::from_secs(1), Duration::from_secs(3);
                     /// Least retransmission timeout (RFC 6298 §2.4: 1 s; Linux: 200 ms).

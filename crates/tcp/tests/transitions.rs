@@ -68,7 +68,12 @@ const INPUTS: [(Input, &str); 13] = [
 
 fn config() -> Config {
     Config {
-        delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(100), quick_acks: 0 },
+        delayed_ack: DelayedAck {
+            segments: 2,
+            timeout: Duration::from_millis(100),
+            quick_acks: 0,
+            after_reading: false,
+        },
         rto_initial: Duration::from_secs(1),
         max_retransmissions: 3,
         max_syn_retransmissions: 2,

@@ -214,6 +214,7 @@ impl Connection {
         let (id, place) = (self.subflows.next_id(), at as u8);
         let new = New { id, path, path_index, tcp, place, active, join, local_id, remote_id, backup };
         self.occupy(at, new);
+        self.follow_window();
         self.subflows[at].backup_own |= !active && self.path_manager.is_backup(path.local);
         id
     }

@@ -167,9 +167,10 @@ impl Receiving {
         self.first + next + u64::from(self.fin == Some(next))
     }
 
-    /// The window field of a segment that is not a SYN; `segment` octets are what the edge moves by at least.
-    pub(super) fn window_field(&mut self, scale: u8, segment: u64) -> u16 {
-        self.window.field(self.window_base(), self.reassembly.next(), scale, segment)
+    /// The window field of a segment that is not a SYN, on a subflow that offers `offered` octets of the buffer; `segment` octets are
+    /// what the edge moves by at least.
+    pub(super) fn window_field(&mut self, offered: u32, scale: u8, segment: u64) -> u16 {
+        self.window.field((self.window_base(), self.reassembly.next()), offered, scale, segment)
     }
 
     /// Has reading made so much room that the peer should hear of it at once?

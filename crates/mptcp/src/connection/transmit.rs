@@ -134,7 +134,7 @@ impl Connection {
         }
         let subflow = &self.subflows[at];
         let least = u64::from(self.config.tcp.mss);
-        segment.window = self.receiving.window_field(subflow.tcp.own_window_scale(), least);
+        segment.window = self.receiving.window_field(subflow.tcp.offered(), subflow.tcp.own_window_scale(), least);
         if segment.flags.contains(Flags::RST) {
             self.attach_reset(at, segment);
         } else if self.mode != Mode::Multipath {

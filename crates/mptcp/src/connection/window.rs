@@ -65,17 +65,31 @@ impl ReceiveWindow {
         if self.charges_waiting { read.saturating_sub(waiting) } else { read }
     }
 
-    /// RFC 9293 §3.8.6.2.2: the edge moves by a segment or half the buffer at least; it never moves back.
-    fn grown(&self, read: u64, segment: u64) -> u64 {
-        let wanted = read + self.limit;
+    /// What subflows follow if the buffer is tuned: the octets that it holds now.
+    pub(super) fn followed(&self) -> Option<u32> {
+        self.autotuned.then(|| u32::try_from(self.limit).unwrap_or(u32::MAX))
+    }
+
+    /// Where the edge would be on a subflow that offers so much of the buffer. RFC 9293 §3.8.6.2.2: it moves by a segment or half the
+    /// buffer at least; it never moves back.
+    fn grown(&self, read: u64, offered: u64, segment: u64) -> u64 {
+        let wanted = read + offered;
         let least = segment.min(self.limit / 2).max(1);
         if wanted >= self.edge + least { wanted } else { self.edge }
     }
 
-    /// The window field of a segment that is not a SYN, relative to `next`. Rounded down by the shift: octets up to the exact edge stay
+    /// The window field of a segment that is not a SYN, relative to `next`, on a subflow that offers `offered` octets of a buffer that is
+    /// tuned. Rounded down by the shift: octets up to the exact edge stay
     /// acceptable (RFC 7323 §2.4).
-    pub(super) fn field(&mut self, read: u64, next: u64, scale: u8, segment: u64) -> u16 {
-        let edge = self.grown(read, segment).min(next + (65_535 << scale));
+    pub(super) fn field(
+        &mut self,
+        (read, next): (u64, u64),
+        offered: u32,
+        scale: u8,
+        segment: u64,
+    ) -> u16 {
+        let offered = if self.autotuned { self.limit.min(u64::from(offered)) } else { self.limit };
+        let edge = self.grown(read, offered, segment).min(next + (65_535 << scale));
         self.edge = self.edge.max(edge);
         ((self.edge.saturating_sub(next)) >> scale).min(65_535) as u16
     }
@@ -85,7 +99,7 @@ impl ReceiveWindow {
     pub(super) fn wants_update(&self, read: u64, next: u64, segment: u64) -> bool {
         let window = self.edge.saturating_sub(next);
         window <= self.limit / 2 && {
-            let growth = self.grown(read, segment) - self.edge;
+            let growth = self.grown(read, self.limit, segment) - self.edge;
             growth > 0 && growth >= window
         }
     }
@@ -120,6 +134,18 @@ impl Connection {
         }
     }
 
+    /// The application has read everything, and nothing waits behind a hole: what a subflow keeps back until then is
+    /// acknowledged (Linux `mptcp_cleanup_rbuf`).
+    pub(super) fn on_all_read(&mut self) {
+        let due = &mut self.planner.due;
+        self.subflows.for_each_live(|subflow| {
+            if subflow.tcp.on_all_read() {
+                subflow.upkeep.on_request();
+                due.request_poll();
+            }
+        });
+    }
+
     #[cold]
     fn update_window(&mut self) {
         self.planner.due.request_poll();
@@ -145,8 +171,16 @@ impl Connection {
         let Some(rtt) = rtts.max() else { return };
         if now.saturating_since(self.receiving.window.since) >= rtt {
             self.receiving.window.tune(now, u64::from(self.config.tcp.mss));
+            self.follow_window();
         }
         self.receiving.window.not_before = self.receiving.window.since + rtt;
+    }
+
+    /// The buffer has grown, or a subflow is new: what subflows offer follows.
+    pub(super) fn follow_window(&mut self) {
+        if let Some(octets) = self.receiving.window.followed() {
+            self.subflows.for_each_live(|subflow| subflow.tcp.follow_buffer(octets));
+        }
     }
 
     /// The peer's window, `octets` beyond `acknowledged`. The right edge never moves back.
@@ -185,27 +219,27 @@ mod tests {
     #[test]
     fn the_edge_moves_by_a_segment_at_least() {
         let mut window = fixed(10_000);
-        assert_eq!(window.field(0, 0, 0, 1000), 10_000);
-        assert_eq!(window.field(999, 999, 0, 1000), 9001, "not for less");
-        assert_eq!(window.field(1000, 1000, 0, 1000), 10_000);
+        assert_eq!(window.field((0, 0), u32::MAX, 0, 1000), 10_000);
+        assert_eq!(window.field((999, 999), u32::MAX, 0, 1000), 9001, "not for less");
+        assert_eq!(window.field((1000, 1000), u32::MAX, 0, 1000), 10_000);
     }
 
     #[test]
     fn a_buffer_in_memory_offers_what_it_holds_less_what_waits() {
         let mut window = counted(65_536, 512);
         let held = 65_536 * 158 / 256;
-        assert_eq!(u64::from(window.field(window.base(0, 0), 0, 0, 1460)), held);
+        assert_eq!(u64::from(window.field((window.base(0, 0), 0), u32::MAX, 0, 1460)), held);
         // 20 000 octets wait behind a hole: only when as much was read does the edge move on.
-        assert_eq!(u64::from(window.field(window.base(20_000, 20_000), 20_000, 0, 1460)), held - 20_000);
-        assert_eq!(u64::from(window.field(window.base(24_000, 20_000), 24_000, 0, 1460)), held - 20_000);
-        assert_eq!(window.field(fixed(65_536).base(24_000, 20_000), 24_000, 0, 1460) as u64, held);
+        assert_eq!(u64::from(window.field((window.base(20_000, 20_000), 20_000), u32::MAX, 0, 1460)), held - 20_000);
+        assert_eq!(u64::from(window.field((window.base(24_000, 20_000), 24_000), u32::MAX, 0, 1460)), held - 20_000);
+        assert_eq!(window.field((fixed(65_536).base(24_000, 20_000), 24_000), u32::MAX, 0, 1460) as u64, held);
     }
 
     /// As Linux decides it.
     #[test]
     fn reading_is_told_at_once_if_the_window_doubles_by_it_and_was_half_of_the_buffer_at_most() {
         let mut window = fixed(10_000);
-        assert_eq!(window.field(0, 0, 0, 1000), 10_000);
+        assert_eq!(window.field((0, 0), u32::MAX, 0, 1000), 10_000);
         let tells = |read, next| window.wants_update(read, next, 1000);
         assert!(!tells(0, 6000), "nothing was read");
         assert!(!tells(3000, 6000), "4000 grow by 3000");
@@ -221,7 +255,7 @@ mod tests {
         let mut offered = |octets: u64| {
             window.read(octets);
             window.tune(Instant::ZERO, 1000);
-            u64::from(window.field(0, 0, 4, 1000)) << 4
+            u64::from(window.field((0, 0), u32::MAX, 4, 1000)) << 4
         };
         assert_eq!(offered(50_000), 116_000, "and 16 segments");
         assert_eq!(offered(50_000), 116_000);

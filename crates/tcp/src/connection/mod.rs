@@ -71,7 +71,29 @@ impl Connection {
 
     /// Reads at most `max` octets of one contiguous piece, in order.
     pub fn read(&mut self, max: u64) -> Option<Received> {
-        self.receiver.read(max, self.handshake.irs())
+        let received = self.receiver.read(max, self.handshake.irs());
+        // To the application of Multipath TCP this was not read yet.
+        if self.cx.owns_window() && self.receiver.readable() == 0 {
+            self.on_all_read();
+        }
+        received
+    }
+
+    /// The owner's buffer is tuned, and holds so many octets now. What this subflow offers of it follows, by two segments for each that
+    /// arrives, and each such segment is acknowledged at once, as in Linux (`tcp_grow_window`).
+    pub fn follow_buffer(&mut self, octets: u32) {
+        self.receiver.follow_buffer(octets);
+    }
+
+    /// The application has read everything: an ACK that waited for that is due (see [`crate::DelayedAck::after_reading`]). Says
+    /// whether there was one.
+    #[inline]
+    pub fn on_all_read(&mut self) -> bool {
+        let waited = self.receiver.waits_for_reader();
+        if waited {
+            self.receiver.ack_at_once();
+        }
+        waited
     }
 
     /// Has the peer's FIN arrived, and is everything before it read?

@@ -176,6 +176,12 @@ impl Connection {
         self.receiver.window().scale()
     }
 
+    /// How much of its buffer the owner offers on this subflow (see [`Self::follow_buffer`]).
+    #[inline]
+    pub fn offered(&self) -> u32 {
+        self.receiver.window().offered()
+    }
+
     /// The round-trip time as the receiving side measures it, with receive buffer autotuning.
     pub fn receiver_rtt(&self) -> Option<Duration> {
         self.receiver.window().rtt()

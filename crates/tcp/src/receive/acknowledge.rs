@@ -27,6 +27,10 @@ pub(crate) struct AckPolicy {
     segment_size: u32,
     /// ACKs that are still to be sent without delay.
     quick: u32,
+    /// The peer's write ended since the last ACK (Linux `ICSK_ACK_PUSHED`).
+    pushed: bool,
+    /// Data of ours follows the peer's so soon that it carries the ACKs (Linux "pingpong mode").
+    answers: bool,
     deadline: Instant,
     last_arrival: Instant,
 }
@@ -38,6 +42,8 @@ impl AckPolicy {
             unacknowledged: 0,
             segment_size: 0,
             quick,
+            pushed: false,
+            answers: false,
             deadline: Instant::MAX,
             last_arrival: Instant::MAX,
         }
@@ -48,12 +54,13 @@ impl AckPolicy {
         self.segment_size.max(floor)
     }
 
-    /// Data arrived in order; `mss` is the longest segment that the peer may send, for what a host takes as one segment may have been
+    /// Data arrived in order, at the end of a write if `push` says so; `mss` is the longest segment that the peer may send, for what a host takes as one segment may have been
     /// many (Linux: `tcp_measure_rcv_mss`). `idle` is how long a pause makes the peer restart from a small window.
     pub(crate) fn in_order(
         &mut self,
         now: Instant,
         octets: u32,
+        push: bool,
         mss: u16,
         config: &DelayedAck,
         idle: Duration,
@@ -64,8 +71,9 @@ impl AckPolicy {
         self.last_arrival = now;
         self.unacknowledged = self.unacknowledged.saturating_add(octets);
         self.segment_size = self.segment_size.max(octets.min(u32::from(mss)));
+        self.pushed |= config.after_reading && (push || octets < self.segment_size);
         let enough = self.unacknowledged > (config.segments.max(1) - 1).saturating_mul(self.segment_size);
-        if enough || self.quick > 0 {
+        if enough || (self.quick > 0 && !self.answers) {
             self.at_once();
         } else if self.urgency == Urgency::None {
             self.urgency = Urgency::Delayed;
@@ -76,7 +84,22 @@ impl AckPolicy {
     /// Duplicates say that the peer lacks our ACKs: acknowledge the next ones at once too, as Linux does.
     pub(crate) fn duplicate(&mut self, config: &DelayedAck) {
         self.quick = self.quick.max(config.quick_acks);
+        self.answers = false;
         self.at_once();
+    }
+
+    /// The window that is offered grew: the peer hears of it at once, or by an answer.
+    #[inline]
+    pub(crate) fn window_grew(&mut self) {
+        if !self.answers {
+            self.at_once();
+        }
+    }
+
+    /// Does the ACK wait only until the application has read what arrived?
+    #[inline]
+    pub(crate) fn waits_for_reader(&self) -> bool {
+        self.pushed && self.urgency == Urgency::Delayed && !self.answers
     }
 
     /// Acknowledge at once.
@@ -112,7 +135,16 @@ impl AckPolicy {
     /// The delayed ACK's time has come.
     pub(crate) fn expired(&mut self) {
         self.deadline = Instant::MAX;
+        self.answers = false;
         self.at_once();
+    }
+
+    /// Data of ours leaves: soon after the peer's it is an answer.
+    #[inline]
+    pub(crate) fn data_leaves(&mut self, now: Instant, config: &DelayedAck) {
+        let soon =
+            now < self.last_arrival.saturating_add(config.timeout) && self.last_arrival != Instant::MAX;
+        self.answers |= config.after_reading && soon;
     }
 
     /// A segment with the current acknowledgement left.
@@ -121,6 +153,7 @@ impl AckPolicy {
             self.quick = self.quick.saturating_sub(1);
         }
         self.urgency = Urgency::None;
+        self.pushed = false;
         self.unacknowledged = 0;
         self.deadline = Instant::MAX;
     }
@@ -130,21 +163,22 @@ impl AckPolicy {
 mod tests {
     use super::*;
 
-    const CONFIG: DelayedAck = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0 };
+    const CONFIG: DelayedAck =
+        DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0, after_reading: false };
     const MSS: u16 = 1460;
     const IDLE: Duration = Duration::from_millis(200);
 
     #[test]
     fn every_second_full_segment_is_acknowledged() {
         let mut acks = AckPolicy::new(0);
-        acks.in_order(Instant::ZERO, 1000, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 1000, false, MSS, &CONFIG, IDLE);
         assert!(!acks.is_due());
         assert_eq!(acks.deadline().as_millis(), 40);
-        acks.in_order(Instant::ZERO, 1000, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 1000, false, MSS, &CONFIG, IDLE);
         assert!(acks.is_due());
         acks.sent();
-        acks.in_order(Instant::ZERO, 400, MSS, &CONFIG, IDLE);
-        acks.in_order(Instant::ZERO, 400, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 400, false, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 400, false, MSS, &CONFIG, IDLE);
         assert!(!acks.is_due(), "800 octets are less than two segments");
         acks.expired();
         assert!(acks.is_due());
@@ -153,11 +187,11 @@ mod tests {
     #[test]
     fn what_was_many_segments_is_acknowledged_at_once_and_makes_none_longer() {
         let mut acks = AckPolicy::new(0);
-        acks.in_order(Instant::ZERO, 10 * 1000, 1000, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 10 * 1000, false, 1000, &CONFIG, IDLE);
         assert!(acks.is_due());
         acks.sent();
         assert_eq!(acks.segment_size(1), 1000);
-        acks.in_order(Instant::ZERO, 1000, 1000, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, 1000, false, 1000, &CONFIG, IDLE);
         assert!(!acks.is_due());
     }
 
@@ -167,12 +201,12 @@ mod tests {
         let mut acks = AckPolicy::new(2);
         let mut due = [false; 4];
         for due in &mut due {
-            acks.in_order(Instant::ZERO, 1000, MSS, &config, IDLE);
+            acks.in_order(Instant::ZERO, 1000, false, MSS, &config, IDLE);
             *due = acks.is_due();
             acks.sent();
         }
         assert_eq!(due, [true, true, false, false]);
-        acks.in_order(Instant::from_nanos(300_000_000), 1000, MSS, &config, IDLE);
+        acks.in_order(Instant::from_nanos(300_000_000), 1000, false, MSS, &config, IDLE);
         assert!(acks.is_due());
     }
 
@@ -182,7 +216,7 @@ mod tests {
         let config = DelayedAck { quick_acks: 1, ..CONFIG };
         let mut acks = AckPolicy::new(0);
         let mut due_at = |now| {
-            acks.in_order(now, 1000, MSS, &config, IDLE);
+            acks.in_order(now, 1000, false, MSS, &config, IDLE);
             let due = acks.is_due();
             acks.sent();
             due

@@ -27,13 +27,13 @@ pub(crate) struct ReceiveWindow {
     next: Seq,
     edge: Seq,
     scale: u8,
-    /// Octets the buffer holds now.
+    /// Octets the buffer holds now: our own, or the owner's as it told last.
     limit: u32,
-    /// … and at most.
+    /// The most that our buffer will hold, or what the field can say of the owner's window.
     max: u32,
     /// How much of the buffer is offered (Linux `rcv_ssthresh`). A buffer that is tuned is not offered all at once.
     offered: u32,
-    /// The window is filled in by the owner: offer the most that the field can say.
+    /// The window is filled in by the owner: take what lies within the most that the field can say.
     shared: bool,
     tuning: Option<Autotuning>,
 }
@@ -51,7 +51,11 @@ impl ReceiveWindow {
         let shared = config.window_owner == WindowOwner::Shared;
         // With a window of the owner's above, only the round-trip time is of interest.
         let tuned = measured && !shared;
-        let limit = if tuned { INITIAL_AUTOTUNED } else { max };
+        let limit = match (shared, tuned) {
+            (true, _) => 0,
+            (false, true) => INITIAL_AUTOTUNED,
+            (false, false) => max,
+        };
         Self {
             next: Seq::new(0),
             edge: Seq::new(0),
@@ -78,15 +82,35 @@ impl ReceiveWindow {
         self.scale = scale;
         let most = 65_535u32 << scale;
         self.max = if self.shared { most } else { self.max.min(most) };
-        self.limit = if self.shared { most } else { self.limit.min(most) };
-        self.offered = self.limit;
+        self.limit = self.limit.min(most);
+        self.offered = self.offered.min(most);
         // A SYN can tell of 65 535 octets only (RFC 7323 §2.2); the first ACK tells the rest.
-        self.edge = next + self.limit;
+        let buffer = self.buffer();
+        self.edge = next + buffer;
         if let Some(tuning) = &mut self.tuning {
             tuning.since = now;
             tuning.rtt_since = now;
-            tuning.rtt_edge = u64::from(self.limit);
+            tuning.rtt_edge = u64::from(buffer);
         }
+    }
+
+    /// What the window comes from: our buffer, or all that the owner may offer.
+    fn buffer(&self) -> u32 {
+        if self.shared { self.max } else { self.limit }
+    }
+
+    /// The owner's buffer is tuned and holds so many octets now. What is offered of it begins as that of a buffer of our own, and
+    /// grows as segments arrive.
+    pub(crate) fn follow(&mut self, limit: u32) {
+        if self.offered == 0 {
+            self.offered = limit.min(INITIAL_AUTOTUNED);
+        }
+        self.limit = self.limit.max(limit);
+    }
+
+    /// How much of the buffer is offered.
+    pub(crate) fn offered(&self) -> u32 {
+        self.offered
     }
 
     /// RCV.NXT.
@@ -118,21 +142,20 @@ impl ReceiveWindow {
 
     /// The octets by which the window could grow, `unread` octets being in the buffer.
     fn growth(&self, unread: u64) -> u32 {
-        let unread = if self.shared { 0 } else { unread };
-        let free = u64::from(self.offered).saturating_sub(unread) as u32;
+        let free = if self.shared { self.max } else { u64::from(self.offered).saturating_sub(unread) as u32 };
         free.saturating_sub(self.size())
     }
 
     /// RFC 9293 §3.8.6.2.2 (silly window avoidance): growth below this is not offered.
     fn least_growth(&self, segment_size: u32) -> u32 {
-        (self.limit / 2).min(segment_size).max(1)
+        (self.buffer() / 2).min(segment_size).max(1)
     }
 
     /// A segment arrived. The offer grows by two of them up to the buffer, as Linux's (`tcp_grow_window`). Returns whether it
     /// did.
     #[inline]
     pub(crate) fn grow_offer(&mut self, segment_size: u32) -> bool {
-        let room = self.limit - self.offered;
+        let room = self.limit.saturating_sub(self.offered);
         self.offered += room.min(2 * segment_size);
         room > 0
     }
@@ -149,14 +172,14 @@ impl ReceiveWindow {
 
     /// The window field of a SYN (RFC 7323 §2.2: not scaled).
     pub(crate) fn advertise_on_syn(&self) -> u16 {
-        self.limit.min(65_535) as u16
+        self.buffer().min(65_535) as u16
     }
 
     /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window
     /// can at least double, and is at most half of the buffer.
     pub(crate) fn wants_update(&self, unread: u64, segment_size: u32) -> bool {
         let size = self.size();
-        size <= self.limit / 2 && {
+        size <= self.buffer() / 2 && {
             let growth = self.growth(unread);
             growth >= size && growth >= self.least_growth(segment_size)
         }
@@ -276,6 +299,25 @@ mod tests {
         w.advertise(0, 1400);
         assert_eq!(w.size(), INITIAL_AUTOTUNED + 5000);
         assert!(!window(10_000).grow_offer(1400), "a fixed buffer is offered whole");
+    }
+
+    #[test]
+    fn a_subflow_offers_as_much_of_its_owners_buffer_while_it_takes_all_that_the_field_can_say() {
+        let config = Config { window_owner: WindowOwner::Shared, ..Config::linux() };
+        let mut w = ReceiveWindow::new(&config);
+        w.follow(80_000);
+        w.open(Seq::new(0), 7, Instant::ZERO);
+        assert_eq!((w.offered(), w.size()), (INITIAL_AUTOTUNED, 65_535 << 7));
+        assert!(w.grow_offer(1400));
+        assert_eq!(w.offered(), INITIAL_AUTOTUNED + 2800);
+        w.follow(70_000);
+        assert!((0..6).filter(|_| w.grow_offer(1400)).count() == 5, "a buffer does not shrink");
+        assert_eq!((w.offered(), w.size()), (80_000, 65_535 << 7));
+        w.follow(80_001);
+        assert!(w.grow_offer(1400));
+        let mut unknown = ReceiveWindow::new(&config);
+        unknown.open(Seq::new(0), 7, Instant::ZERO);
+        assert!(!unknown.grow_offer(1400), "the owner's buffer is not tuned");
     }
 
     #[test]

@@ -23,6 +23,9 @@ impl Receiver {
             complete = !sack.is_empty();
         }
         self.clock.on_ack_sent(next);
+        if payload.len > 0 {
+            self.acks.data_leaves(cx.now, &cx.config.delayed_ack);
+        }
         // Blocks that find no room leave in a pure ACK after this segment.
         if complete {
             self.acks.sent();

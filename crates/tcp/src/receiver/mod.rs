@@ -100,6 +100,17 @@ impl Receiver {
         Some(received)
     }
 
+    /// Does an ACK wait only until the application has read what arrived?
+    #[inline]
+    pub(crate) fn waits_for_reader(&self) -> bool {
+        self.acks.waits_for_reader()
+    }
+
+    /// The owner's buffer holds so many octets now.
+    pub(crate) fn follow_buffer(&mut self, limit: u32) {
+        self.window.follow(limit);
+    }
+
     /// Octets that may be read.
     pub(crate) fn readable(&self) -> u64 {
         self.reassembly.readable()

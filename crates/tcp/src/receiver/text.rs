@@ -5,6 +5,9 @@ use crate::context::Context;
 use ropewalk_units::{Duration, Seq};
 use ropewalk_wire::{Flags, Payload, Segment};
 
+/// Shorter segments make no window grow (Linux `tcp_event_data_recv`).
+const LEAST_TO_GROW: u32 = 128;
+
 impl Receiver {
     /// The data of a segment. `idle` is how long a pause makes the peer restart from a small window.
     pub(crate) fn on_text(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
@@ -44,15 +47,16 @@ impl Receiver {
     fn on_in_order(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
         let next = self.reassembly.append(segment.seq, segment.payload);
         self.received_up_to(cx, next);
-        self.acks.in_order(cx.now, segment.payload.len, cx.config.mss, &cx.config.delayed_ack, idle);
-        self.grow_offer();
+        let push = segment.flags.contains(Flags::PSH);
+        self.acks.in_order(cx.now, segment.payload.len, push, cx.config.mss, &cx.config.delayed_ack, idle);
+        self.grow_offer(segment.payload.len);
     }
 
-    /// A window that grows is announced at once (Linux: `icsk_ack.quick`).
+    /// A segment of `octets` arrived. A window that grows is announced at once (Linux `tcp_grow_window`, `icsk_ack.quick`).
     #[inline]
-    fn grow_offer(&mut self) {
-        if self.window.grow_offer(self.acks.segment_size(1)) {
-            self.acks.at_once();
+    fn grow_offer(&mut self, octets: u32) {
+        if octets >= LEAST_TO_GROW && self.window.grow_offer(self.acks.segment_size(1)) {
+            self.acks.window_grew();
         }
     }
 
@@ -87,14 +91,14 @@ impl Receiver {
             return self.acks.at_once();
         }
         if seq == next {
-            self.fill_hole(cx, seq, payload, idle);
+            self.fill_hole(cx, (seq, payload), segment.flags.contains(Flags::PSH), idle);
         } else {
             self.store_above_hole(cx, segment, seq, payload);
         }
     }
 
     /// RFC 5681 §4.2: data that fills a hole, wholly or in part, is acknowledged at once.
-    fn fill_hole(&mut self, cx: &mut Context, seq: Seq, payload: Payload, idle: Duration) {
+    fn fill_hole(&mut self, cx: &mut Context, (seq, payload): (Seq, Payload), push: bool, idle: Duration) {
         let had_hole = self.reassembly.has_hole();
         let overlap = self.reassembly.block_around(seq, seq + (payload.len - 1));
         if let Some((left, _)) = overlap {
@@ -105,8 +109,8 @@ impl Receiver {
         let next = self.reassembly.insert_in_order(seq, payload);
         self.received_up_to(cx, next);
         self.sacks.advanced(next);
-        self.acks.in_order(cx.now, payload.len, cx.config.mss, &cx.config.delayed_ack, idle);
-        self.grow_offer();
+        self.acks.in_order(cx.now, payload.len, push, cx.config.mss, &cx.config.delayed_ack, idle);
+        self.grow_offer(payload.len);
         if had_hole {
             self.acks.at_once();
         }
@@ -135,7 +139,7 @@ impl Receiver {
         }
         if cx.agreed.sack {
             // Without SACK the window stands still: a duplicate ACK repeats it (RFC 5681 §2).
-            self.grow_offer();
+            self.grow_offer(payload.len);
         }
         self.acks.at_once();
     }

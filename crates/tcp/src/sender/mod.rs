@@ -4,6 +4,7 @@ mod ack;
 mod blame;
 mod open;
 mod pace;
+mod packet;
 mod path_mtu;
 mod probe;
 mod recovery;
@@ -57,6 +58,8 @@ pub(crate) struct Sender {
     timers: Timers,
     usage: Usage,
     last_sent: Instant,
+    /// Octets of the packet at hand that several segments leave in.
+    packet: u32,
     stream: SendStream,
     queue: SentQueue,
     rtt: RttEstimator,
@@ -98,6 +101,7 @@ impl Sender {
             timers: Timers::default(),
             usage: Usage::new(),
             last_sent: now,
+            packet: 0,
             stream: SendStream::default(),
             queue: SentQueue::new(keeps),
             rtt: RttEstimator::new(config),

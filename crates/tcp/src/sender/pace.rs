@@ -12,7 +12,7 @@ use ropewalk_units::{Duration, Instant, Rate, Seq};
 impl Sender {
     /// How fast packets leave when they are paced: what the model says, or Linux's share of cwnd per SRTT. `None`: as
     /// fast as they can, since no round-trip time is known.
-    fn pace_rate(&self) -> Option<Rate> {
+    pub(super) fn pace_rate(&self) -> Option<Rate> {
         if self.controller.models_path() {
             return Some(self.controller.pacing_rate(Duration::ZERO));
         }

@@ -14,7 +14,7 @@ use ropewalk_wire::{Ecn, Flags};
 
 /// What keeps new data from leaving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Blocked {
+pub(super) enum Blocked {
     /// Nothing to send.
     Empty,
     Congestion,
@@ -170,11 +170,11 @@ impl Sender {
     }
 
     /// Octets of the next new segment, if nothing else limits it.
-    fn next_len(&self) -> u32 {
+    pub(super) fn next_len(&self) -> u32 {
         u64::from(self.smss).min(self.stream.front_len()) as u32
     }
 
-    fn is_held_by_congestion(&self, cx: &Context, len: u32) -> bool {
+    pub(super) fn is_held_by_congestion(&self, cx: &Context, len: u32) -> bool {
         self.recovery.new_segments == 0 && self.outstanding(cx) + len > self.controller.cwnd()
     }
 
@@ -191,7 +191,7 @@ impl Sender {
 
     /// RFC 9293 §3.8.6.2.1 (silly window avoidance): a segment of full length, or half of the largest window seen.
     /// Less is sent only when nothing is on its way and the window has stayed small (persist timer).
-    fn fit_window(&self, cx: &Context, len: u32) -> Result<u32, Blocked> {
+    pub(super) fn fit_window(&self, cx: &Context, len: u32) -> Result<u32, Blocked> {
         if !cx.owns_window() {
             return Ok(len);
         }
@@ -239,7 +239,7 @@ impl Sender {
             self.fin = Fin::Sent(self.nxt);
             flags |= Flags::FIN;
         }
-        if last {
+        if last || (cx.config.push_packets && self.ends_packet(cx, len)) {
             flags |= Flags::PSH;
         }
         if len < self.smss {

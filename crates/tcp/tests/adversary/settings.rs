@@ -43,8 +43,13 @@ fn config(random: &mut Random) -> Config {
     config.mss = random.pick(&[100, 536, 1400, 1460]);
     config.receive_buffer = random.pick(&[3_000, 20_000, 65_535, 1_000_000]);
     config.loss_recovery = random.pick(&[LossRecovery::NewReno, LossRecovery::Sack, LossRecovery::Rack]);
-    let timeout = Duration::from_millis(20 + random.below(80));
-    config.delayed_ack = DelayedAck { segments: 1 + random.below(3) as u32, timeout, quick_acks: 0 };
+    let delay = 20 + random.below(80);
+    config.delayed_ack = DelayedAck {
+        segments: 1 + random.below(3) as u32,
+        timeout: Duration::from_millis(delay),
+        quick_acks: 0,
+        after_reading: delay % 2 == 0,
+    };
     config
 }
 

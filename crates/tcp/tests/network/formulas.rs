@@ -21,7 +21,12 @@ fn config(congestion_control: CongestionControl, loss_recovery: LossRecovery, ac
         receive_buffer: 32 << 20,
         send_buffer: 32 << 20,
         receive_autotuning: false,
-        delayed_ack: DelayedAck { segments: acks, timeout: Duration::from_millis(100), quick_acks: 0 },
+        delayed_ack: DelayedAck {
+            segments: acks,
+            timeout: Duration::from_millis(100),
+            quick_acks: 0,
+            after_reading: false,
+        },
         rto_min: Duration::from_millis(200),
         loss_recovery,
         limited_transmit: true,

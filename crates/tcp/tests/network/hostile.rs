@@ -64,7 +64,12 @@ fn config() -> impl Strategy<Value = Config> {
                 idle_restart: idle,
                 window_scale: scale.then_some(7),
                 receive_buffer,
-                delayed_ack: DelayedAck { segments, timeout: Duration::from_millis(100), quick_acks: 0 },
+                delayed_ack: DelayedAck {
+                    segments,
+                    timeout: Duration::from_millis(100),
+                    quick_acks: 0,
+                    after_reading: false,
+                },
                 max_retransmissions: 60,
                 max_syn_retransmissions: 60,
                 rto_max: Duration::from_secs(4),

@@ -53,6 +53,7 @@ fn config(random: &mut Random) -> Config {
         segments: 1 + random.below(4) as u32,
         timeout: Duration::from_millis(20 + random.below(180)),
         quick_acks: random.below(17) as u32,
+        after_reading: random.below(2) == 0,
     };
     config
 }

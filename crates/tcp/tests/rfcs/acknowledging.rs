@@ -35,6 +35,37 @@ fn no_ack_waits_half_a_second() {
     }
 }
 
+/// As `plain`, with the ACK after reading.
+fn after_reading() -> Config {
+    let config = plain();
+    Config { delayed_ack: DelayedAck { after_reading: true, ..config.delayed_ack }, ..config }
+}
+
+#[test]
+fn the_end_of_a_write_is_acknowledged_once_it_is_read() {
+    let mut s = Script::established(after_reading());
+    s.run("< P. 1:1001 ack 1\n > nothing\n read 999\n > nothing\n read\n > . 1:1 ack 1001\n > nothing");
+    // The end of another write, told by its length alone.
+    s.run("< . 1001:1501 ack 1\n > nothing\n read\n > . 1:1 ack 1501");
+    // A full segment without PSH waits for the next one.
+    s.run("< . 1501:2501 ack 1\n read\n > nothing\n +99 > nothing\n +1 > . 1:1 ack 2501");
+    let mut s = Script::established(plain());
+    s.run("< P. 1:1001 ack 1\n read\n > nothing");
+}
+
+#[test]
+fn what_an_answer_will_acknowledge_is_not_acknowledged_after_reading() {
+    let mut s = Script::established(after_reading());
+    // The answer makes this end one that answers.
+    s.run("< P. 1:501 ack 1\n +50 push 300\n > P. 1:301 ack 501\n < . 501:501 ack 301");
+    s.run("< P. 501:1001 ack 301\n read\n > nothing\n +50 push 300\n > P. 301:601 ack 1001");
+    // Once no answer has come in time it is none any more.
+    s.run("< P. 1001:1501 ack 601\n read\n > nothing\n +100 > . 601:601 ack 1501");
+    s.run("< P. 1501:2001 ack 601\n read\n > . 601:601 ack 2001");
+    // Nor is one whose data leaves long after the peer's.
+    s.run("+100 push 300\n > P. 601:901 ack 2001\n < P. 2001:2501 ack 901\n read\n > . 901:901 ack 2501");
+}
+
 #[test]
 fn an_ack_of_what_was_not_sent_is_answered_and_dropped_with_its_data() {
     let mut s = Script::established(plain());

@@ -7,7 +7,8 @@ use ropewalk_units::Duration;
 
 /// A receiver that delays every second ACK, the peer's window 60 000.
 fn established() -> Script {
-    let delayed_ack = DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0 };
+    let delayed_ack =
+        DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0, after_reading: false };
     let mut s =
         Script::connect(Config { congestion_control: CongestionControl::Dctcp, delayed_ack, ..plain() });
     s.run("> SEW 0:1 notect\n +20 < S.E 0:1 ack 1 mss 1000\n > . 1:1 ack 1");

@@ -47,3 +47,27 @@ fn a_retransmitted_segment_tells_no_round_trip_time() {
     s.run("push 1000\n > . 3001:4001\n +150 < . 1:1 ack 4001");
     assert_eq!(s.tcp.latest_rtt(), Some(Duration::from_millis(150)));
 }
+
+/// Linux `__tcp_transmit_skb`: what leaves as one packet, for the device to cut, ends with PSH. A segment that leaves alone does not.
+#[test]
+fn the_last_of_several_segments_that_leave_together_is_pushed() {
+    let mut s = Script::established(Config { push_packets: true, initial_window: 4, ..plain() });
+    // A packet has half of cwnd at most.
+    s.run("push 20000\n > . 1:1001 nopush\n > . 1001:2001 push\n > . 2001:3001 nopush\n > . 3001:4001 push");
+    s.run("+5 < . 1:1 ack 1001\n > . 4001:5001 nopush\n > . 5001:6001 push\n > nothing");
+    // Four may leave: more than a millisecond's at the rate of pacing, so packets have the least, two.
+    s.run("+5 < . 1:1 ack 3001\n > . 6001:7001 nopush\n > . 7001:8001 push\n > . 8001:9001 nopush");
+    s.run("> . 9001:10001 push\n > nothing");
+    // The peer's window lets one out.
+    s.run("+5 < . 1:1 ack 10001 win 1000\n > . 10001:11001 nopush\n > nothing");
+}
+
+#[test]
+fn a_packet_at_a_high_rate_has_what_leaves_in_a_millisecond() {
+    // 40 segments in 20 ms, and twice as many while they double: four in a millisecond.
+    let mut s = Script::established(Config { push_packets: true, initial_window: 40, ..plain() });
+    s.run("< . 1:1 ack 1 win 60000\n push 9000");
+    s.run("> . 1:1001 nopush\n > . 1001:2001 nopush\n > . 2001:3001 nopush\n > . 3001:4001 push");
+    s.run("> . 4001:5001 nopush\n > . 5001:6001 nopush\n > . 6001:7001 nopush\n > . 7001:8001 push");
+    s.run("> . 8001:9001 push");
+}

@@ -10,7 +10,12 @@ pub(crate) fn plain() -> Config {
         initial_window: 10,
         initial_ssthresh: None,
         receive_buffer: 10_000,
-        delayed_ack: DelayedAck { segments: 2, timeout: Duration::from_millis(100), quick_acks: 0 },
+        delayed_ack: DelayedAck {
+            segments: 2,
+            timeout: Duration::from_millis(100),
+            quick_acks: 0,
+            after_reading: false,
+        },
         rto_initial: Duration::from_secs(1),
         rto_min: Duration::from_millis(200),
         congestion_control: CongestionControl::NewReno { byte_counting: true },

@@ -1,0 +1,45 @@
+//! Segments that leave together: Linux gives them to the device as one packet, which cuts it (TSO).
+//!
+//! Such a packet ends with PSH whatever the application wrote (Linux `__tcp_transmit_skb`: "Force a PSH flag on all (GSO) packets"). A
+//! receiver with [`crate::DelayedAck::after_reading`] then acknowledges its last segment without delay. A segment that leaves alone
+//! has no PSH.
+
+use super::Sender;
+use crate::context::Context;
+
+impl Sender {
+    /// A new segment of `len` octets leaves. Is it the last of several in one packet?
+    #[inline]
+    pub(super) fn ends_packet(&mut self, cx: &Context, len: u32) -> bool {
+        if cx.now != self.last_sent {
+            self.packet = 0;
+        }
+        self.packet += len;
+        if self.packet_goes_on(cx) {
+            return false;
+        }
+        std::mem::take(&mut self.packet) > len
+    }
+
+    /// Does another segment leave in this packet?
+    #[inline]
+    fn packet_goes_on(&self, cx: &Context) -> bool {
+        let next = self.next_len();
+        next > 0
+            && !self.is_held_by_congestion(cx, next)
+            && !self.timers.is_pacing()
+            && self.packet + next <= self.largest_packet()
+            && self.fit_window(cx, next).is_ok()
+    }
+
+    /// Octets of the largest packet: half of cwnd (`tcp_cwnd_test`), and what is paced to leave in a millisecond, though never less
+    /// than two segments of it (`tcp_tso_autosize`).
+    fn largest_packet(&self) -> u32 {
+        let half = self.controller.cwnd() / 2;
+        if self.packet + self.smss <= 2 * self.smss {
+            return half;
+        }
+        let rate = self.pace_rate();
+        rate.map_or(half, |rate| half.min(self.controller.send_quantum(rate)))
+    }
+}
