@@ -8,7 +8,7 @@ use crate::send_queue::Slots;
 use crate::silence::Silence;
 use crate::upkeep::Upkeep;
 use ropewalk_tcp as tcp;
-use ropewalk_units::{Instant, Ssn};
+use ropewalk_units::{Instant, Seq, Ssn};
 use ropewalk_wire::{MptcpOption, Nonce, Payload, ResetReason, Segment};
 use std::collections::VecDeque;
 
@@ -101,6 +101,8 @@ pub struct Subflow {
     /// Options to go out on pure ACKs.
     pub(crate) rare: VecDeque<MptcpOption>,
     pub(crate) data_fin_due: bool,
+    /// The right edge of the window that it announced last, in its own sequence numbers.
+    pub(crate) told_edge: Seq,
     /// The last pure ACK carried the keys, so that a waiting DATA_FIN may follow.
     pub(crate) keys_sent: bool,
     /// The reason on a RST of ours.
@@ -161,6 +163,7 @@ impl Subflow {
             optionless: false,
             doubted: false,
             pushed: 0,
+            told_edge: Seq::new(0),
             read: 0,
             mappings: Mappings::default(),
             unverified: Unverified::default(),
@@ -270,6 +273,18 @@ impl Subflow {
     /// Has its TCP something to tell, or ended?
     pub(crate) fn has_news(&self) -> bool {
         self.tcp.has_events() || self.tcp.state() == tcp::State::Closed
+    }
+
+    /// A segment announces a window: `window` octets above what has arrived on this subflow.
+    #[inline]
+    pub(crate) fn on_announced(&mut self, window: u32) {
+        self.told_edge = self.tcp.rcv_nxt() + window;
+    }
+
+    /// Octets of the window that it announced last which its peer has not used.
+    pub(crate) fn told_window(&self) -> u32 {
+        let next = self.tcp.rcv_nxt();
+        if next.before(self.told_edge) { self.told_edge.since(next) } else { 0 }
     }
 
     /// A pure ACK at the next opportunity.

@@ -178,6 +178,11 @@ impl Receiving {
         self.window.wants_update(self.window_base(), self.reassembly.next(), segment)
     }
 
+    /// … on a subflow whose own window has `told` octets left?
+    pub(super) fn wants_window_update_on(&self, told: u32) -> bool {
+        self.window.wants_update_on(self.window_base(), self.reassembly.next(), told)
+    }
+
     /// Where the window begins.
     fn window_base(&self) -> u64 {
         self.window.base(self.reassembly.read_position(), self.reassembly.waiting())

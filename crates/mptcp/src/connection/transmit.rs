@@ -132,9 +132,12 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) {
             return self.attach_syn(at, segment);
         }
-        let subflow = &self.subflows[at];
         let least = u64::from(self.config.tcp.mss);
-        segment.window = self.receiving.window_field(subflow.tcp.offered(), subflow.tcp.own_window_scale(), least);
+        let subflow = &mut self.subflows[at];
+        let scale = subflow.tcp.own_window_scale();
+        segment.window = self.receiving.window_field(subflow.tcp.offered(), scale, least);
+        subflow.on_announced(u32::from(segment.window) << scale);
+        let subflow = &self.subflows[at];
         if segment.flags.contains(Flags::RST) {
             self.attach_reset(at, segment);
         } else if self.mode != Mode::Multipath {

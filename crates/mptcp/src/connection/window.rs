@@ -104,6 +104,13 @@ impl ReceiveWindow {
         }
     }
 
+    /// The same for one subflow, whose own window has `told` octets left as it announced it last (Linux: `tcp_cleanup_rbuf` of each
+    /// subflow). One that told of a large window does not repeat itself.
+    pub(super) fn wants_update_on(&self, read: u64, next: u64, told: u32) -> bool {
+        let (now, told) = ((read + self.limit).saturating_sub(next), u64::from(told));
+        told <= self.limit / 2 && now >= 2 * told
+    }
+
     /// The application read.
     pub(super) fn read(&mut self, octets: u64) {
         self.copied += octets;
@@ -126,7 +133,7 @@ impl ReceiveWindow {
 }
 
 impl Connection {
-    /// After a read: tells the peer on every subflow if the window opened.
+    /// After a read: tells the peer if the window opened, on each subflow that told of a small one.
     pub(super) fn offer_window_update(&mut self) {
         let segment = u64::from(self.config.tcp.mss);
         if self.receiving.wants_window_update(segment) {
@@ -149,8 +156,10 @@ impl Connection {
     #[cold]
     fn update_window(&mut self) {
         self.planner.due.request_poll();
+        let receiving = &self.receiving;
         self.subflows.for_each_live(|subflow| {
-            if matches!(subflow.phase, Phase::Open | Phase::Closing) {
+            let carries = matches!(subflow.phase, Phase::Open | Phase::Closing);
+            if carries && receiving.wants_window_update_on(subflow.told_window()) {
                 subflow.request_ack();
             }
         });

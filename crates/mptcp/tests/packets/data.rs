@@ -101,6 +101,22 @@ fn the_right_edge_of_our_window_never_moves_back() {
     assert!(edge >= 18_000);
 }
 
+/// Linux `tcp_cleanup_rbuf`, of each subflow.
+#[test]
+fn an_opened_window_is_told_where_a_small_one_was_told_before() {
+    let mut server = Script::server(small_window());
+    server.join();
+    // Its window is told while data is missing, so 10 000 octets are left of it.
+    server.run("+1 1 < . 1:1001 ack 1 win 60000 dack 0 map 1000 1 1000\n 1 > . ack 1001 dack 0\n > nothing");
+    server.run("+1 0 < . 1:1001 ack 1 win 60000 dack 0 map 0 1 1000\n 0 > . ack 1001 dack 2000");
+    server.run("+1 0 < . 1001:8001 ack 1 win 60000 dack 0 map 2000 1001 7000\n 0 > . ack 8001 dack 9000");
+    server.run("> nothing\n read\n 0 > . ack 8001 dack 9000\n > nothing");
+    // With another 6 000 octets it has less than half of the buffer left.
+    server.run("+1 1 < . 1001:7001 ack 1 win 60000 dack 0 map 9000 1001 6000\n 1 > . ack 7001 dack 15000");
+    server.run("+1 0 < . 8001:11001 ack 1 win 60000 dack 0 map 15000 8001 3000\n 0 > . ack 11001 dack 18000");
+    server.run("> nothing\n read\n 0 > . ack 11001 dack 18000\n 1 > . ack 7001 dack 18000\n > nothing");
+}
+
 #[test]
 fn data_sent_again_elsewhere_is_sent_again_on_its_own_subflow_too() {
     let mut server = Script::server(config());
