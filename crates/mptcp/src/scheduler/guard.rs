@@ -259,7 +259,7 @@ impl Guard {
         let path = &mut self.paths[view.id.0 as usize];
         if blocks && path.left_out.is_none() {
             self.left_behind += view.queued();
-            path.leave_out_until_measured(now, view);
+            path.leave_out_until_measured(now);
         }
     }
 
@@ -333,7 +333,7 @@ impl Guard {
                 path.return_to_use(now);
             } else {
                 self.left_behind += view.queued();
-                path.leave_out(now, view, self.config.probe_interval);
+                path.leave_out(now, self.config.probe_interval);
             }
         }
         if changed {

@@ -30,7 +30,8 @@ pub(super) struct PathEstimate {
     pub(super) probe_left: u32,
     next_probe: Option<Instant>,
     probe_doublings: u32,
-    losses_at_probe: u64,
+    /// Loss events when the last probe began; `None` before the first.
+    losses_at_probe: Option<u64>,
     /// Exclusions in a row.
     exclusions: u32,
     taken_in_at: Option<Instant>,
@@ -151,13 +152,13 @@ impl PathEstimate {
     }
 
     /// Out of use; may return after a rest that doubles with every exclusion in a row.
-    pub(super) fn leave_out(&mut self, now: Instant, view: &SubflowView, rest: Duration) {
+    pub(super) fn leave_out(&mut self, now: Instant, rest: Duration) {
         let factor = 1u64 << self.exclusions.min(REST_DOUBLINGS);
         self.exclusions += 1;
         self.left_out = Some(now + rest.saturating_mul(factor));
         self.probe_left = 0;
         self.probe_doublings = 0;
-        self.losses_at_probe = view.loss_events;
+        self.losses_at_probe = None;
         self.next_probe = Some(now + rest);
         if self.segments > MEMORY_LEFT_OUT {
             self.losses *= MEMORY_LEFT_OUT / self.segments;
@@ -166,9 +167,9 @@ impl PathEstimate {
     }
 
     /// Not used yet: probes of the configured size follow each other closely until enough is known.
-    pub(super) fn leave_out_until_measured(&mut self, now: Instant, view: &SubflowView) {
+    pub(super) fn leave_out_until_measured(&mut self, now: Instant) {
         self.left_out = Some(now);
-        self.losses_at_probe = view.loss_events;
+        self.losses_at_probe = None;
         self.next_probe = Some(now);
     }
 
@@ -179,7 +180,7 @@ impl PathEstimate {
         self.taken_in_at = Some(now);
     }
 
-    /// Whether a probe has copies to send now. Probes grow while they come back whole.
+    /// Whether a probe has copies to send now. The first has the configured size; probes grow while they come back whole.
     pub(super) fn probe_due(&mut self, now: Instant, view: &SubflowView, config: &GuardConfig) -> bool {
         if self.probe_left > 0 {
             return true;
@@ -188,10 +189,10 @@ impl PathEstimate {
             return false;
         }
         let is_measuring = !self.is_measured(view);
-        let whole = view.loss_events == self.losses_at_probe;
+        let whole = self.losses_at_probe == Some(view.loss_events);
         self.probe_doublings =
             if whole && !is_measuring { (self.probe_doublings + 1).min(PROBE_DOUBLINGS) } else { 0 };
-        self.losses_at_probe = view.loss_events;
+        self.losses_at_probe = Some(view.loss_events);
         self.next_probe = Some(now + if is_measuring { SAMPLE } else { config.probe_interval });
         self.probe_left = config.probe_segments << self.probe_doublings;
         self.probe_left > 0
@@ -267,7 +268,7 @@ mod tests {
         let view = subflow(0, 20, Duration::from_millis(80));
         let mut path = PathEstimate::default();
         let rest = |path: &mut PathEstimate, now| {
-            path.leave_out(now, &view, SECOND);
+            path.leave_out(now, SECOND);
             path.left_out.map(|until| until.saturating_since(now).as_nanos() / SECOND.as_nanos())
         };
         for expected in [1, 2, 4, 8, 16, 32, 32] {
@@ -294,14 +295,14 @@ mod tests {
         let mut view = subflow(0, 20, Duration::from_millis(80));
         view.segments_sent = EVIDENCE;
         let mut path = PathEstimate::default();
-        path.leave_out(second(0), &view, SECOND);
+        path.leave_out(second(0), SECOND);
         assert_eq!(probe(&mut path, &view, Instant::ZERO + Duration::from_millis(999)), 0);
-        assert!(probe(&mut path, &view, second(1)) > 0);
+        assert_eq!(probe(&mut path, &view, second(1)), 4, "no probe has come back yet");
         assert_eq!(probe(&mut path, &view, second(1)), 0, "not before the next interval");
-        let probes = [2, 3, 4].map(|n| probe(&mut path, &view, second(n)));
-        assert_eq!(probes, [16, 32, 32]);
+        let probes = [2, 3, 4, 5].map(|n| probe(&mut path, &view, second(n)));
+        assert_eq!(probes, [8, 16, 32, 32]);
         view.loss_events += 1;
-        let probes = [5, 6].map(|n| probe(&mut path, &view, second(n)));
+        let probes = [6, 7].map(|n| probe(&mut path, &view, second(n)));
         assert_eq!(probes, [4, 8], "after a loss they begin with the configured size");
     }
 
@@ -309,7 +310,7 @@ mod tests {
     fn a_path_that_is_not_known_is_probed_every_tenth_of_a_second() {
         let view = subflow(0, 20, Duration::from_millis(80));
         let mut path = PathEstimate::default();
-        path.leave_out_until_measured(second(1), &view);
+        path.leave_out_until_measured(second(1));
         let at = |ms| second(1) + Duration::from_millis(ms);
         let probes = [0, 50, 100, 199, 200].map(|ms| probe(&mut path, &view, at(ms)));
         assert_eq!(probes, [4, 0, 4, 0, 4]);
@@ -329,7 +330,7 @@ mod tests {
         path.observe(second(2), &view);
         // Of the first 400 a quarter is forgotten.
         assert!((path.loss() - 3.5 / 1400.0).abs() < 1e-12, "{}", path.loss());
-        path.leave_out(second(3), &view, SECOND);
+        path.leave_out(second(3), SECOND);
         assert!((path.losses / path.segments - 3.0 / 1300.0).abs() < 1e-12 && path.segments == 100.0);
         (view.segments_sent, view.loss_events) = (1450, 5);
         path.observe(second(4), &view);
