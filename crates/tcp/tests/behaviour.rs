@@ -654,6 +654,34 @@ mod recovering {
         assert_eq!((room.pipe, room.cwnd_space), (5000, 0));
     }
 
+    /// A subflow with ten segments on their way whose timer has just expired. Its owner fills its room before anything leaves.
+    fn given_new_data_at_a_timeout(config: Config) -> Script {
+        let mut s = Script::ten_in_flight(Config { window_owner: WindowOwner::Shared, ..config });
+        s.tcp.handle_timeout(s.tcp.deadline());
+        assert_eq!((s.tcp.cwnd(), s.tcp.pipe()), (1000, 0));
+        let room = s.tcp.cwnd_space();
+        s.run(&format!("+200 push {room}\n > . 1:1001\n > nothing"));
+        s
+    }
+
+    /// RFC 5681 §3.1, RFC 6675 §4 (NextSeg): one segment after a timeout, and repairs before new data.
+    #[test]
+    fn what_a_subflow_is_given_at_a_timeout_waits_behind_the_repairs() {
+        let mut s = given_new_data_at_a_timeout(rack());
+        assert_eq!((s.tcp.pipe(), s.tcp.cwnd_space(), s.tcp.unsent()), (1000, 0, 1000));
+        s.run("+20 < . 1:1 ack 1001\n > . 1001:2001\n > . 2001:3001\n > nothing");
+        assert_eq!((s.tcp.pipe(), s.tcp.cwnd(), s.tcp.cwnd_space(), s.tcp.unsent()), (2000, 2000, 0, 1000));
+    }
+
+    /// RFC 5682 §3.1 (2b): the ACK after the timeout asks for new data, which the owner has handed over before.
+    #[test]
+    fn what_a_subflow_is_given_at_a_timeout_serves_frto() {
+        let spurious = SpuriousResponse { frto: true, ..SpuriousResponse::default() };
+        let mut s = given_new_data_at_a_timeout(Config { spurious, ..rack() });
+        s.run("+10 < . 1:1 ack 1001\n > . 10001:11001\n > nothing\n << . 1:1 ack 2001");
+        assert_eq!(s.tcp.stats().undone, 1);
+    }
+
     #[test]
     fn data_on_its_way_is_looked_at_when_the_first_of_its_timers_expires() {
         let mut s = Script::established(plain());

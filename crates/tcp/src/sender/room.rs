@@ -20,6 +20,11 @@ pub struct Room {
 impl Sender {
     /// Octets that cwnd (and the peer's window, if it is this connection's) lets out now beyond
     /// what waits.
+    ///
+    /// What is lost and not sent again yet does not count, as in RFC 6675 §4 (pipe) and Linux's `tcp_cwnd_test`. So after a
+    /// timeout there is room for one segment until the repair leaves. No more than cwnd gets on its way by that: repairs
+    /// leave first, and what was handed over waits until cwnd holds it too. F-RTO needs this room: RFC 5682 §3.1 (2b) sends
+    /// new data in place of what is lost, and an owner has to hand them over before the ACK that asks for them.
     pub(crate) fn cwnd_space(&self, cx: &Context) -> u32 {
         if !matches!(cx.state, State::Established | State::CloseWait) {
             return 0;
