@@ -37,12 +37,6 @@ impl State {
         !matches!(self, Self::Closed | Self::SynSent | Self::Closing | Self::LastAck | Self::TimeWait)
     }
 
-    /// May an ACK leave that carries nothing else? In SYN-RECEIVED it is a challenge, or says which segment was expected
-    /// (RFC 9293 §3.10.7.4, RFC 5961 §3.2).
-    pub(crate) const fn may_acknowledge(self) -> bool {
-        !matches!(self, Self::Closed | Self::SynSent)
-    }
-
     /// May the peer still send data that we would take (RFC 9293 §3.10.7.4, "check the segment text")?
     pub(crate) const fn takes_data(self) -> bool {
         matches!(self, Self::Established | Self::FinWait1 | Self::FinWait2)

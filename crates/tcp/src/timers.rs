@@ -2,6 +2,7 @@
 
 use crate::state::TimerKind;
 use ropewalk_units::{Duration, Instant};
+use std::cmp::min_by_key;
 
 /// Absolute times; [`Instant::MAX`] is a timer that does not run. The delayed ACK's deadline lives with the
 /// receiver's policy, that of TIME-WAIT with the connection.
@@ -33,17 +34,13 @@ impl Default for Timers {
 impl Timers {
     /// The first deadline, and which it is.
     pub(crate) fn next(&self) -> (Instant, TimerKind) {
-        let mut next = (self.retransmission, TimerKind::Retransmission);
-        if self.early < next.0 {
-            next = (self.early, self.early_kind);
-        }
-        if self.persist < next.0 {
-            next = (self.persist, TimerKind::Persist);
-        }
-        if self.pacing < next.0 {
-            next = (self.pacing, TimerKind::Pacing);
-        }
-        next
+        let later = [
+            (self.early, self.early_kind),
+            (self.persist, TimerKind::Persist),
+            (self.pacing, TimerKind::Pacing),
+        ];
+        let retransmission = (self.retransmission, TimerKind::Retransmission);
+        later.into_iter().fold(retransmission, |first, timer| min_by_key(first, timer, |(at, _)| *at))
     }
 
     /// The first deadline's time.

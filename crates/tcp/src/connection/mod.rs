@@ -161,5 +161,9 @@ impl Connection {
     #[doc(hidden)]
     pub fn audit(&self) {
         self.sender.audit(&self.cx);
+        // In SYN-RECEIVED an ACK may leave: a challenge, or one that says which segment was expected (RFC 9293 §3.10.7.4, RFC 5961
+        // §3.2).
+        let may_acknowledge = !matches!(self.cx.state, State::Closed | State::SynSent);
+        assert!(may_acknowledge || !self.receiver.owes_ack(), "an ACK where there is no connection");
     }
 }

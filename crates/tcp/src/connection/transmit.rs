@@ -89,8 +89,7 @@ impl Connection {
 
     /// An ACK, if one is due or reading opened the window.
     fn transmit_ack(&mut self, segment: &mut Segment) -> bool {
-        let due = self.receiver.owes_ack() && self.cx.state.may_acknowledge();
-        if due || self.receiver.owes_window_update(&self.cx, self.sender.smss()) {
+        if self.receiver.owes_ack() || self.receiver.owes_window_update(&self.cx, self.sender.smss()) {
             return self.pure_ack(segment);
         }
         false

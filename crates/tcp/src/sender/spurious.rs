@@ -129,6 +129,10 @@ impl Sender {
     }
 
     fn ask_frto(&mut self, cx: &Context, ack: &Ack) -> FrtoAction {
+        // RFC 5682 §3.1 (2) and (3): what neither acknowledges nor reports anything new is no duplicate ACK.
+        if !ack.advanced && !ack.duplicate {
+            return FrtoAction::Wait;
+        }
         let window = !cx.owns_window() || self.flight() < ack.window;
         let question = FrtoAck {
             snd_una: self.queue.una(),
@@ -138,9 +142,6 @@ impl Sender {
             snd_max: self.sent_mark(),
             can_send_new: self.stream.unsent() > 0 && window,
         };
-        if !ack.advanced && ack.delivery.sacked == 0 && !ack.duplicate {
-            return FrtoAction::Wait;
-        }
         self.recovery.detectors.frto.on_ack(&question)
     }
 

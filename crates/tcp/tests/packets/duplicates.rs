@@ -62,9 +62,13 @@ fn a_dsack_for_what_was_never_sent_counts_nothing() {
     assert_eq!(s.tcp.stats().undone, 1, "and does not end the search");
 }
 
-/// What Eifel has found to be spurious is not counted again when the report of it comes.
-#[test]
-fn a_retransmission_that_was_undone_counts_once() {
+fn counts(s: &Script) -> (u64, u64, u64) {
+    let stats = s.tcp.stats();
+    (stats.retransmissions, stats.undone, stats.spurious_retransmissions)
+}
+
+/// Two timeouts, of which the second was in vain: Eifel has found that, and its report comes after.
+fn undone_and_reported() -> Script {
     let spurious = SpuriousResponse { eifel: true, ..SpuriousResponse::default() };
     let mut s =
         Script::accept(Config { spurious, timestamps: true, ..sack() }, "S 0:1 mss 1000 sackok ts 5/0");
@@ -83,13 +87,40 @@ fn a_retransmission_that_was_undone_counts_once() {
         +5 < . 1:1 ack 1977 ts 450/340
     ",
     );
-    let counts = |s: &Script| {
-        let stats = s.tcp.stats();
-        (stats.retransmissions, stats.undone, stats.spurious_retransmissions)
-    };
     assert_eq!(counts(&s), (2, 1, 1));
     s.run("+5 < . 1:1 ack 2965 sack 989-1977 ts 455/340");
-    assert_eq!(counts(&s), (2, 1, 1));
+    s
+}
+
+/// What Eifel has found to be spurious is not counted again when the report of it comes.
+#[test]
+fn a_retransmission_that_was_undone_counts_once() {
+    assert_eq!(counts(&undone_and_reported()), (2, 1, 1));
+}
+
+/// … and what is reported later is another one.
+#[test]
+fn a_retransmission_after_one_that_was_undone_counts_by_itself() {
+    let mut s = undone_and_reported();
+    s.run(
+        "
+        push 2964
+        > . 2965:3953
+        > . 3953:4941
+        > . 4941:5929
+        +20 < . 1:1 ack 5929 ts 475/550
+        push 3952
+        > . 5929:6917
+        > . 6917:7905
+        > . 7905:8893
+        > . 8893:9881
+        +20 < . 1:1 ack 5929 sack 6917-9881 ts 495/570
+        > . 5929:6917 ts 590/495
+        +20 < . 1:1 ack 9881 ts 515/590
+        +1 < . 1:1 ack 9881 sack 5929-6917 ts 516/590
+    ",
+    );
+    assert_eq!(counts(&s), (3, 1, 2));
 }
 
 /// RFC 2018 §3: blocks above SND.NXT or upside down are no blocks.

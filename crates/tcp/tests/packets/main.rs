@@ -10,4 +10,5 @@ mod offers;
 #[path = "../script/mod.rs"]
 mod script;
 mod sending;
+mod undoing;
 mod wraps;

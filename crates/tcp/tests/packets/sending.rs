@@ -2,7 +2,9 @@
 
 use crate::script::Script;
 use crate::script::configs::{plain, rack, sack};
-use ropewalk_tcp::{Acceptance, Config, Event, SpuriousResponse, State, WindowOwner};
+use ropewalk_tcp::{
+    Acceptance, Config, CongestionControl, Event, HyStart, SpuriousResponse, State, WindowOwner,
+};
 use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::{Flags, Segment};
 
@@ -363,4 +365,46 @@ fn without_sack_two_duplicates_give_a_subflow_room_for_two_segments() {
     assert_eq!(s.tcp.room().cwnd_space, 1000);
     s.run("< . 1:1 ack 1");
     assert_eq!(s.tcp.room().cwnd_space, 2000);
+}
+
+/// RFC 9406 §4.2, Ha and Rhee 2008: the delay of new data ends slow start.
+#[test]
+fn hystart_sees_the_round_trips_of_a_connection() {
+    for (delay, leaves) in [(20, false), (40, true)] {
+        let congestion_control = CongestionControl::Cubic { hystart: HyStart::Linux };
+        let mut s = Script::established(Config { congestion_control, initial_window: 20, ..plain() });
+        for (first, delay) in [(0, 20), (20, delay)] {
+            s.run(&format!("push 20000\n > . {}:{}", 1000 * first + 1, 1000 * first + 1001));
+            for n in first + 1..first + 20 {
+                s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001));
+            }
+            s.run(&format!("+{delay} > nothing"));
+            for n in first + 1..=first + 20 {
+                s.run(&format!("<< . 1:1 ack {}", 1000 * n + 1));
+            }
+        }
+        assert_eq!(!s.tcp.in_slow_start(), leaves, "{delay} ms");
+    }
+}
+
+/// Linux `tcp_write_xmit`: what the pacer lets out together ends a packet, though cwnd would let more into it.
+#[test]
+fn a_paced_burst_ends_its_packet() {
+    let config = Config { pacing: true, push_packets: true, initial_window: 7, ..plain() };
+    let mut s = Script::connect(config);
+    // Twice cwnd in 3 ms: five segments are more than a millisecond's worth. Half of cwnd are three.
+    s.run(
+        "
+        > S 0:1
+        +3 < S. 0:1 ack 1 win 60000 mss 1000
+        > . 1:1 ack 1
+        push 10000
+        > . 1:1001 nopush
+        > . 1001:2001 nopush
+        > . 2001:3001 push
+        > . 3001:4001 nopush
+        > . 4001:5001 push
+        > nothing
+    ",
+    );
 }

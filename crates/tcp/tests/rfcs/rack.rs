@@ -1,7 +1,7 @@
 //! Loss detection by time (RFC 8985).
 
 use crate::script::Script;
-use crate::script::configs::rack;
+use crate::script::configs::{rack, sack};
 use ropewalk_tcp::Config;
 
 #[test]
@@ -119,6 +119,77 @@ fn a_widened_reordering_window_lasts_for_16_recoveries() {
         recover(round, 10);
     }
     recover(16, 5);
+}
+
+/// RFC 2883 §4: a report has octets. A block without any is none.
+#[test]
+fn an_empty_block_does_not_widen_the_reordering_window() {
+    let mut s = Script::established(rack());
+    s.run(
+        "
+        push 3000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        +20 < . 1:1 ack 1001 sack 501-501
+        +1 < . 1:1 ack 1001 sack 2001-3001
+        +4 > nothing
+        +1 > . 1001:2001
+    ",
+    );
+}
+
+/// RFC 8985 §7.2: no probe while something is SACKed, though that is not enough to deem anything lost.
+#[test]
+fn what_is_reported_stops_the_probe() {
+    let mut s = Script::established(Config { tail_loss_probe: true, ..sack() });
+    s.run(
+        "
+        push 3000
+        > . 1:1001
+        > . 1001:2001
+        > . 2001:3001
+        +20 < . 1:1 ack 1 sack 1001-2001
+        +179 > nothing
+        +1 > . 1:1001
+    ",
+    );
+}
+
+/// RFC 8985 §7.2: the probe's time counts from the last ACK that acknowledged or reported something.
+#[test]
+fn a_new_window_does_not_put_the_probe_off() {
+    let mut s = Script::established(Config { tail_loss_probe: true, ..rack() });
+    s.run(
+        "
+        push 2000
+        > . 1:1001
+        > . 1001:2001
+        +20 < . 1:1 ack 1 win 50000
+        +21 > nothing
+        +1 > . 1001:2001
+    ",
+    );
+}
+
+/// RFC 8985 §6.3: a loss that the reordering timer finds within a recovery is repaired by that recovery.
+#[test]
+fn the_reordering_timer_begins_one_recovery() {
+    let mut s = Script::ten_in_flight(rack());
+    s.run(
+        "
+        +20 < . 1:1 ack 1 sack 1001-2001
+        < . 1:1 ack 2001
+        < . 1:1 ack 2001 sack 3001-4001
+        +4 > nothing
+        +1 > . 2001:3001
+        +1 < . 1:1 ack 2001 sack 3001-4001,6001-7001
+        +4 > nothing
+        +1 > nothing
+    ",
+    );
+    // Two more are deemed lost. Half of the flight is on its way.
+    assert_eq!((s.tcp.pipe(), s.tcp.cwnd(), s.tcp.stats().fast_recoveries), (4000, 4000, 1));
 }
 
 /// A timeout ends the probe's episode: the next tail has a probe of its own.

@@ -207,6 +207,7 @@ impl Script {
         }
         let (pipe, cwnd_space) = (self.tcp.pipe(), self.tcp.cwnd_space());
         assert_eq!(self.tcp.room(), Room { pipe, cwnd_space, send_space: self.tcp.send_space() });
+        self.tcp.audit();
     }
 
     /// Lets time pass, timers firing on the way.
