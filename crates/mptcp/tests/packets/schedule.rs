@@ -1,7 +1,7 @@
 //! Which subflow carries what, and how much the application may write.
 
 use crate::script::{Script, config};
-use ropewalk_mptcp::{Config, Event, Limits, ReinjectAfterTimeout, Scheduler, SubflowId};
+use ropewalk_mptcp::{Config, Event, GuardConfig, Limits, ReinjectAfterTimeout, Scheduler, SubflowId};
 
 /// Retransmission timeouts come without a probe before.
 fn without_probes(scheduler: Scheduler, reinject_after_timeout: ReinjectAfterTimeout) -> Config {
@@ -190,6 +190,29 @@ fn what_no_other_subflow_can_carry_does_not_hold_new_data_up() {
         );
         assert_eq!(server.connection.stats().reinjected_bytes, 0);
     }
+}
+
+/// `docs/models/goodput-guard.md`: a path that is left out is probed when data are scheduled, and by no acknowledgement alone.
+#[test]
+fn a_path_left_out_is_probed_while_data_waits() {
+    let scheduler = Scheduler::GoodputGuard(GuardConfig::default());
+    let mut server = Script::server(without_probes(scheduler, ReinjectAfterTimeout::Head));
+    // A hundred segments make the first path known. A loss on the second one, which comes later, would outlast the window.
+    for acknowledged in (10_000..=100_000).step_by(10_000) {
+        server.run("push 10000");
+        let _ = server.take_out();
+        server.run(&format!("+20 0 < . 1:1 ack {} win 60000 dack {acknowledged}", acknowledged + 1));
+    }
+    server.join();
+    server.run("+500 push 10000");
+    let on_second = |server: &mut Script| carried(server).iter().filter(|(id, ..)| *id == 1).count();
+    assert_eq!(on_second(&mut server), 1);
+    server.run(
+        "+20 1 < . 1:1 ack 1001 win 60000 dack 100000\n +100 0 < . 1:1 ack 105001 win 60000 dack 105000",
+    );
+    assert_eq!(on_second(&mut server), 0);
+    server.run("push 1000");
+    assert!(on_second(&mut server) > 0);
 }
 
 /// What is known of a subflow is not said of another one that has its place: here, that a burst goes on there.

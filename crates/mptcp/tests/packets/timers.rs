@@ -1,7 +1,7 @@
 //! The connection's own retransmission timer (RFC 8684 §3.3.6), and what timeouts of subflows do.
 
 use crate::script::{Script, config};
-use ropewalk_mptcp::{Config, ReinjectAfterTimeout, Scheduler};
+use ropewalk_mptcp::{Config, Limits, ReinjectAfterTimeout, Scheduler};
 
 /// Two subflows take turns. What times out goes to others bit by bit, and no probe is sent before.
 fn in_turns() -> Config {
@@ -57,6 +57,25 @@ fn data_without_a_data_ack_is_sent_again_after_one_request() {
     server.run("0 > . 1000:1000 ack 1");
     server.pass_until_output(1000);
     server.run("0 > . 1001:2001 ack 1 map 0 1001 1000");
+}
+
+/// The place of a carrier that is gone may have another subflow, which cannot be asked for what it never carried.
+#[test]
+fn data_whose_last_carrier_is_gone_is_sent_again_without_a_request() {
+    let limits = Limits { subflows: 2, ..Limits::default() };
+    let mut server = Script::server(Config { limits, ..in_turns() });
+    server.join();
+    server.run("push 1000\n 0 > . 1:1001 map 0 1 1000");
+    server.pass_until_output(300);
+    server.run(
+        "0 > . 1:1001
+         1 > . 1:1001 map 0 1 1000
+         +20 0 < . 1:1 ack 1001 win 60000 dack 0
+         1 < R 1:1",
+    );
+    server.join();
+    server.pass_until_output(1000);
+    server.run("0 > . 1001:2001 map 0 1001 1000");
 }
 
 #[test]
