@@ -1,13 +1,11 @@
 //! What packets cost, both ends together, beside the least that a tunnel does. Lines are as fast as the machine.
 
-use crate::wireguard::{self, Side};
-use crate::{Bar, Value};
-use ropewalk_gateway::demo::{Bare, HUB, Plan, SITE, Scene, inside, program};
-use ropewalk_gateway::key::SecretKey;
+use crate::tunnel::{self, Line, Start};
+use crate::{Bar, Value, wireguard};
+use ropewalk_gateway::demo::{Bare, HUB, Plan, SITE, Scene, inside};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
-use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -101,47 +99,23 @@ fn gateway(load: Load, duration: Duration) -> io::Result<f64> {
     load(&Tunnel { pids: [hub, site], hub: scene.namespace("hub"), site: scene.namespace("site") }, duration)
 }
 
-/// A process that is ended with this value.
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn copier(load: Load, duration: Duration) -> io::Result<f64> {
+fn other(start: Start, load: Load, duration: Duration) -> io::Result<f64> {
     let bare = Bare::new(&["line"])?;
-    let start = |host: &str, arguments: [&str; 4]| {
-        inside(&bare.namespace(host), || Command::new(program("copier")).args(arguments).spawn()).map(Ended)
-    };
-    let hub = start("hub", ["copy0", "10.9.0.1", "192.0.1.1:5000", "192.0.1.2:5000"])?;
-    let site = start("site", ["copy0", "10.9.0.2", "192.0.1.2:5000", "192.0.1.1:5000"])?;
-    thread::sleep(Duration::from_secs(1));
-    let pids = [hub.0.id(), site.0.id()];
-    load(&Tunnel { pids, hub: bare.namespace("hub"), site: bare.namespace("site") }, duration)
+    let namespaces = ["hub", "site"].map(|host| bare.namespace(host));
+    let line = Line { namespaces, addresses: ["192.0.1.1".into(), "192.0.1.2".into()] };
+    let ends = start(&line)?;
+    let pids = ends.each_ref().map(|end| end.0.id());
+    let [hub, site] = line.namespaces;
+    load(&Tunnel { pids, hub, site }, duration)
 }
 
 /// `None`: there is no such program.
 fn wireguard(load: Load, duration: Duration) -> io::Result<Option<f64>> {
-    let Some(program) = wireguard::program() else { return Ok(None) };
-    let bare = Bare::new(&["line"])?;
-    let (hub, site) = (bare.namespace("hub"), bare.namespace("site"));
-    let secrets = [SecretKey([0x48; 32]), SecretKey([0x50; 32])];
-    let side =
-        |namespace, secret, interface, inner, outer| Side { namespace, interface, secret, inner, outer };
-    let own = side(&hub, &secrets[0], "wghub", "10.9.0.1/24", "192.0.1.1:5000");
-    let theirs = side(&site, &secrets[1], "wgsite", "10.9.0.2/24", "192.0.1.2:5000");
-    let ends =
-        [Ended(wireguard::start(program, &own, &theirs)?), Ended(wireguard::start(program, &theirs, &own)?)];
-    thread::sleep(Duration::from_secs(1));
-    let pids = ends.each_ref().map(|end| end.0.id());
-    load(&Tunnel { pids, hub: hub.clone(), site: site.clone() }, duration).map(Some)
+    wireguard::program().map(|_| other(tunnel::wireguard, load, duration)).transpose()
 }
 
 fn compare(load: Load, duration: Duration) -> io::Result<([f64; 2], Option<f64>)> {
-    Ok(([gateway(load, duration)?, copier(load, duration)?], wireguard(load, duration)?))
+    Ok(([gateway(load, duration)?, other(tunnel::copier, load, duration)?], wireguard(load, duration)?))
 }
 
 pub(crate) fn packets(duration: Duration) -> io::Result<Vec<Value>> {
@@ -151,8 +125,7 @@ pub(crate) fn packets(duration: Duration) -> io::Result<Vec<Value>> {
         Value::new("µs for each packet, copier", least, Bar::None),
         Value::new("times the copier", own / least, Bar::Most(2.0)),
     ];
-    let peer = peer.map(|peer| Value::new("µs for each packet, wireguard-go", peer, Bar::None));
-    Ok(values.into_iter().chain(peer).collect())
+    Ok(values.into_iter().chain([Value::of("µs for each packet, wireguard-go", peer)]).collect())
 }
 
 pub(crate) fn stream(duration: Duration) -> io::Result<Vec<Value>> {
@@ -162,6 +135,5 @@ pub(crate) fn stream(duration: Duration) -> io::Result<Vec<Value>> {
         Value::new("µs for each KiB, copier", least, Bar::None),
         Value::new("times the copier", own / least, Bar::Most(1.0)),
     ];
-    let peer = peer.map(|peer| Value::new("µs for each KiB, wireguard-go", peer, Bar::None));
-    Ok(values.into_iter().chain(peer).collect())
+    Ok(values.into_iter().chain([Value::of("µs for each KiB, wireguard-go", peer)]).collect())
 }

@@ -1,21 +1,18 @@
 //! What goes over shaped lines: 64 Mbit/s and 13 ms, 60 Mbit/s and 35 ms.
 
-use crate::{Bar, Value};
-use ropewalk_gateway::demo::{Plan, Scene, Udp, datagrams, mean, stream};
+use crate::{Bar, Value, alone};
+use ropewalk_gateway::demo::{Plan, Scene, Udp, UdpResult, datagrams, mean, stream};
 use std::io;
 use std::net::UdpSocket;
-use std::process::Command;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Mbit/s of the cheap line.
 const LINE: f64 = 64.0;
-/// A line that dies stays so for this.
-const DEAD: Duration = Duration::from_secs(20);
-/// It dies so long after the first datagram.
-const BEFORE: Duration = Duration::from_secs(4);
-/// Datagrams in a second.
-const RATE: u32 = 500;
+/// The first packet is waited for so long.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Seconds.
+const MINUTE: usize = 60;
 
 type Values = io::Result<Vec<Value>>;
 
@@ -42,7 +39,7 @@ pub(crate) fn first_packet(_: Duration) -> Values {
     receiver.set_read_timeout(Some(Duration::from_millis(5)))?;
     let mut octets = [0; 8];
     while receiver.recv(&mut octets).is_err() {
-        if scene.began_at().elapsed() > DEAD {
+        if scene.began_at().elapsed() > PATIENCE {
             return Err(io::Error::other("nothing came"));
         }
         // Before there is a route it cannot be sent.
@@ -51,29 +48,38 @@ pub(crate) fn first_packet(_: Duration) -> Values {
     Ok(vec![Value::new("s", scene.began_at().elapsed().as_secs_f64(), Bar::Most(1.0))])
 }
 
+/// Lost of what wireguard-go has for the first line.
+fn lost_alone(udp: Udp, duration: Duration) -> Values {
+    alone::wireguard(&Plan::new("cost-first"), ["% lost, wireguard-go over DSL"], |alone| {
+        Ok([datagrams(alone, udp, duration)?.lost_percent()])
+    })
+}
+
 pub(crate) fn cost_first_50(duration: Duration) -> Values {
-    let scene = scene("cost-first")?;
-    let (lte, udp) = share(&scene, || datagrams(&scene, Udp::mbps(50), duration))?;
-    Ok(vec![
-        Value::new("% of octets on LTE", lte, Bar::Most(1.0)),
-        Value::new("% lost", udp.lost_percent(), Bar::Most(0.1)),
-    ])
+    cost_first(Udp::mbps(50), [1.0, 0.1], duration)
 }
 
 pub(crate) fn cost_first_80(duration: Duration) -> Values {
-    let scene = scene("cost-first")?;
-    let (lte, udp) = share(&scene, || datagrams(&scene, Udp::mbps(80), duration))?;
     // In the bond a packet of 1400 octets is 80 longer.
     let least = 100.0 * (1.0 - LINE / (80.0 * 1480.0 / 1400.0));
-    Ok(vec![
-        Value::new("% of octets on LTE", lte, Bar::Most((least + 3.0).round())),
-        Value::new("% lost", udp.lost_percent(), Bar::Most(0.5)),
-    ])
+    cost_first(Udp::mbps(80), [(least + 3.0).round(), 0.5], duration)
+}
+
+/// At most so much by the second line, and lost.
+fn cost_first(udp: Udp, [most, lost]: [f64; 2], duration: Duration) -> Values {
+    let scene = scene("cost-first")?;
+    let (lte, came) = share(&scene, || datagrams(&scene, udp, duration))?;
+    drop(scene);
+    let mut values = vec![
+        Value::new("% of octets on LTE", lte, Bar::Most(most)),
+        Value::new("% lost", came.lost_percent(), Bar::Most(lost)),
+    ];
+    values.extend(lost_alone(udp, duration)?);
+    Ok(values)
 }
 
 pub(crate) fn one_flow(duration: Duration) -> Values {
-    let scene = scene("rate-aware")?;
-    Ok(vec![Value::new("Mbit/s", mean(&stream(&scene, 7000, duration)?), Bar::Least(113.0))])
+    bulk(&Plan::new("rate-aware"), 113.0, duration)
 }
 
 pub(crate) fn one_bad(duration: Duration) -> Values {
@@ -81,20 +87,49 @@ pub(crate) fn one_bad(duration: Duration) -> Values {
     if let Some(lines) = &mut plan.lines {
         lines[1] = "rate = \"2 Mbit/s\"\ndelay = \"80 ms\"\nloss = \"1 %\"\n".into();
     }
-    let scene = Scene::new(&plan)?;
+    bulk(&plan, 58.0, duration)
+}
+
+/// One TCP flow, which has to have so many Mbit/s.
+fn bulk(plan: &Plan, least: f64, duration: Duration) -> Values {
+    let scene = Scene::new(plan)?;
     scene.settle()?;
-    Ok(vec![Value::new("Mbit/s", mean(&stream(&scene, 7000, duration)?), Bar::Least(58.0))])
+    let seconds = stream(&scene, 7000, duration)?;
+    drop(scene);
+    let mut values = vec![Value::new("Mbit/s", mean(&seconds), Bar::Least(least))];
+    values.extend(as_at_first(&seconds));
+    values.extend(alone::wireguard(plan, ["Mbit/s, wireguard-go over DSL"], |alone| {
+        Ok([mean(&stream(alone, 7000, duration)?)])
+    })?);
+    Ok(values)
+}
+
+/// Of a run of several minutes: does it go on as it begins?
+fn as_at_first(seconds: &[f64]) -> Option<Value> {
+    if seconds.len() < 2 * MINUTE {
+        return None;
+    }
+    let (first, last) = (&seconds[..MINUTE], &seconds[seconds.len() - MINUTE..]);
+    Some(Value::new("last minute over the first", mean(last) / mean(first), Bar::Least(0.98)))
 }
 
 pub(crate) fn udp_110(duration: Duration) -> Values {
     let scene = scene("rate-aware")?;
     let udp = datagrams(&scene, Udp::mbps(110), duration)?;
-    Ok(vec![
+    drop(scene);
+    let median = |udp: &UdpResult| udp.delay(0.5).as_secs_f64() * 1e3;
+    let mut values = vec![
         Value::new("% out of order", udp.late_percent(), Bar::Most(0.5)),
         Value::new("came twice", udp.twice() as f64, Bar::Most(0.0)),
-        Value::new("median one-way, ms", udp.delay(0.5).as_secs_f64() * 1e3, Bar::Most(40.0)),
+        Value::new("median one-way, ms", median(&udp), Bar::Most(40.0)),
         Value::new("% lost", udp.lost_percent(), Bar::None),
-    ])
+    ];
+    let whats = ["% lost, wireguard-go over DSL", "% out of order, the same", "median one-way, ms, the same"];
+    values.extend(alone::wireguard(&Plan::new("rate-aware"), whats, |alone| {
+        let udp = datagrams(alone, Udp::mbps(110), duration)?;
+        Ok([udp.lost_percent(), udp.late_percent(), median(&udp)])
+    })?);
+    Ok(values)
 }
 
 pub(crate) fn voice(duration: Duration) -> Values {
@@ -113,124 +148,4 @@ pub(crate) fn voice(duration: Duration) -> Values {
         Value::new("% of voice lost", voice.lost_percent(), Bar::None),
         Value::new("Mbit/s of bulk", mean(&bulk), Bar::None),
     ])
-}
-
-/// How a line dies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Death {
-    /// Nothing comes through.
-    Middle,
-    /// Its end at the hub, or at the site, is down.
-    End(&'static str),
-}
-
-/// How the site sees a line.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Line {
-    Up,
-    /// Suspected, down, or there is no answer.
-    Lost,
-}
-
-fn line(scene: &Scene) -> Line {
-    let status = scene.status("site").unwrap_or_default();
-    let is_up = status["peers"][0]["bond"]["paths"][0]["state"] == "up";
-    if is_up { Line::Up } else { Line::Lost }
-}
-
-fn set_line(scene: &Scene, host: &str, state: &str) -> io::Result<()> {
-    let ip = || Command::new("ip").args(["link", "set", "dsl", state]).status();
-    let status = scene.at(host, ip)?;
-    if status.success() { Ok(()) } else { Err(io::Error::other("ip link set")) }
-}
-
-/// The routes of a host by its first line, without those that the kernel makes itself. They go when the interface is down.
-fn routes(scene: &Scene, host: &str) -> io::Result<Vec<String>> {
-    let shown =
-        scene.at(host, || Command::new("ip").args("-4 route show table all dev dsl".split(' ')).output())?;
-    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
-    let own = |line: &&str| !line.starts_with("local") && !line.starts_with("broadcast");
-    Ok(text.lines().filter(own).map(str::to_owned).collect())
-}
-
-/// As a host with a line's address keeps its routes: they are back with the interface.
-fn restore(scene: &Scene, host: &str, routes: &[String]) -> io::Result<()> {
-    for route in routes {
-        let command = format!("-4 route replace {} dev dsl", route.trim());
-        scene.at(host, || Command::new("ip").args(command.split_whitespace()).status())?;
-    }
-    Ok(())
-}
-
-/// Lost datagrams, and how long after its return the line is used.
-fn die(death: Death) -> Values {
-    let mut plan = Plan::new("rate-aware");
-    // By the clock of the lines, which begins a few seconds before the datagrams do.
-    let (down, up) = (Duration::from_secs(16), Duration::from_secs(16) + DEAD);
-    if let (Death::Middle, Some(lines)) = (death, &mut plan.lines) {
-        let change =
-            |at: Duration, state: &str| format!("{{ at = \"{} s\", state = \"{state}\" }}", at.as_secs());
-        lines[0] += &format!("changes = [{}, {}]\n", change(down, "down"), change(up, "up"));
-    }
-    let began = Instant::now();
-    let scene = Scene::new(&plan)?;
-    scene.settle()?;
-    let flow = Udp { per_second: RATE, len: 600, port: 7000 };
-    let early = if death == Death::Middle { down.saturating_sub(began.elapsed()) } else { BEFORE };
-    let duration = early + DEAD + Duration::from_secs(6);
-    let (udp, again) = thread::scope(|scope| {
-        let flow = scope.spawn(|| datagrams(&scene, flow, duration));
-        let again = watch(&scene, death, early);
-        (flow.join(), again)
-    });
-    let udp = udp.map_err(|_| io::Error::other("the flow failed"))??;
-    Ok(vec![
-        Value::new("lost of 500 each second", udp.lost() as f64, Bar::Most(0.3 * f64::from(RATE))),
-        Value::new("used again after s", again?.as_secs_f64(), Bar::Most(1.0)),
-        Value::new("came twice", udp.twice() as f64, Bar::Most(0.0)),
-    ])
-}
-
-/// Waits until the line is down and up again; how long that took after its return. With a black hole the return is seen by the first answer
-/// to a keepalive only: then it counts from when the line was down for its time.
-fn watch(scene: &Scene, death: Death, early: Duration) -> io::Result<Duration> {
-    let until = |state: Line| {
-        let began = Instant::now();
-        while line(scene) != state {
-            if began.elapsed() > DEAD + Duration::from_secs(20) {
-                return Err(io::Error::other("the line's state did not change"));
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-        Ok(())
-    };
-    if let Death::End(host) = death {
-        thread::sleep(early);
-        let routes = routes(scene, host)?;
-        set_line(scene, host, "down")?;
-        let down = Instant::now();
-        until(Line::Lost)?;
-        thread::sleep(DEAD.saturating_sub(down.elapsed()));
-        set_line(scene, host, "up")?;
-        restore(scene, host, &routes)?;
-        let up = Instant::now();
-        until(Line::Up)?;
-        return Ok(up.elapsed());
-    }
-    until(Line::Lost)?;
-    let down = Instant::now();
-    until(Line::Up)?;
-    Ok(down.elapsed().saturating_sub(DEAD))
-}
-
-pub(crate) fn dies_in_the_middle(_: Duration) -> Values {
-    die(Death::Middle)
-}
-
-pub(crate) fn dies_far(_: Duration) -> Values {
-    die(Death::End("hub"))
-}
-
-pub(crate) fn dies_near(_: Duration) -> Values {
-    die(Death::End("site"))
 }

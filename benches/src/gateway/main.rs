@@ -4,9 +4,13 @@
 
 #![expect(clippy::disallowed_methods, reason = "it measures other processes in real time")]
 
+mod alone;
+mod beside;
 mod cost;
+mod death;
 mod lines;
 mod memory;
+mod tunnel;
 mod wireguard;
 
 use clap::Parser;
@@ -30,7 +34,8 @@ struct Arguments {
 /// One value of a measurement.
 pub(crate) struct Value {
     pub(crate) what: &'static str,
-    pub(crate) got: f64,
+    /// `None`: what would be measured is not installed.
+    pub(crate) got: Option<f64>,
     pub(crate) bar: Bar,
 }
 
@@ -45,13 +50,22 @@ pub(crate) enum Bar {
 
 impl Value {
     pub(crate) const fn new(what: &'static str, got: f64, bar: Bar) -> Self {
-        Self { what, got, bar }
+        Self { what, got: Some(got), bar }
+    }
+
+    /// A value of wireguard-go.
+    pub(crate) const fn of(what: &'static str, got: Option<f64>) -> Self {
+        Self { what, got, bar: Bar::None }
+    }
+
+    pub(crate) const fn absent(what: &'static str) -> Self {
+        Self::of(what, None)
     }
 }
 
 type Measure = fn(Duration) -> io::Result<Vec<Value>>;
 
-const BARS: [(&str, Measure); 13] = [
+const BARS: [(&str, Measure); 14] = [
     // First: it tells what this process grows by, and later it would use what others have freed.
     ("a hub with 200 sites", memory::two_hundred),
     ("start to the first packet", lines::first_packet),
@@ -59,10 +73,11 @@ const BARS: [(&str, Measure); 13] = [
     ("cost-first, 80 Mbit/s", lines::cost_first_80),
     ("one TCP flow", lines::one_flow),
     ("one line bad, one TCP flow", lines::one_bad),
+    ("one TCP flow beside a CUBIC flow on each line", beside::cubic),
     ("110 Mbit/s of UDP", lines::udp_110),
-    ("a line dies in the middle", lines::dies_in_the_middle),
-    ("a line dies at the far end", lines::dies_far),
-    ("a line dies at the near end", lines::dies_near),
+    ("a line dies in the middle", death::dies_in_the_middle),
+    ("a line dies at the far end", death::dies_far),
+    ("a line dies at the near end", death::dies_near),
     ("voice beside bulk", lines::voice),
     ("cost of UDP packets", cost::packets),
     ("cost of a TCP flow", cost::stream),
@@ -84,20 +99,24 @@ fn median(measure: Measure, duration: Duration) -> io::Result<Vec<Value>> {
     let mut runs = (0..RUNS).map(|_| measure(duration)).collect::<io::Result<Vec<_>>>()?;
     let mut values = runs.pop().unwrap_or_default();
     for (place, value) in values.iter_mut().enumerate() {
-        let others = runs.iter().filter_map(|run| run.get(place)).map(|other| other.got);
-        let mut all = others.chain([value.got]).collect::<Vec<_>>();
+        let others = runs.iter().filter_map(|run| run.get(place)?.got);
+        let mut all = others.chain(value.got).collect::<Vec<_>>();
         all.sort_by(f64::total_cmp);
-        value.got = all[all.len() / 2];
+        value.got = all.get(all.len() / 2).copied();
     }
     Ok(values)
 }
 
 fn row(name: &str, value: &Value) {
+    let Some(got) = value.got else {
+        println!("| {name} | {} | | | not installed: `{}` |", value.what, wireguard::INSTALL);
+        return;
+    };
     let (bar, is_kept) = match value.bar {
-        Bar::Most(most) => (format!("≤ {most}"), value.got <= most),
-        Bar::Least(least) => (format!("≥ {least}"), value.got >= least),
+        Bar::Most(most) => (format!("≤ {most}"), got <= most),
+        Bar::Least(least) => (format!("≥ {least}"), got >= least),
         Bar::None => (String::new(), true),
     };
     let mark = if is_kept { "" } else { "missed" };
-    println!("| {name} | {} | {:.2} | {bar} | {mark} |", value.what, value.got);
+    println!("| {name} | {} | {got:.2} | {bar} | {mark} |", value.what);
 }

@@ -1,16 +1,18 @@
 //! A tunnel of wireguard-go, for comparison: another program that seals what goes through a TUN interface. It uses one line, and bonds
-//! nothing. `go install golang.zx2c4.com/wireguard@latest` builds it; it is looked for by the names `wireguard-go` and `wireguard`.
+//! nothing. It is looked for by the names `wireguard-go` and `wireguard`.
 
-use ropewalk_gateway::demo::inside;
+use ropewalk_gateway::demo::{Process, inside};
 use ropewalk_gateway::key::SecretKey;
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// What builds it. Where that puts it has to be in the search path.
+pub(crate) const INSTALL: &str = "go install golang.zx2c4.com/wireguard@latest";
 /// It has made its interface and its socket within this.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -42,12 +44,12 @@ fn hex(octets: &[u8]) -> String {
 }
 
 /// Starts it in its namespace, and gives it its keys and addresses.
-pub(crate) fn start(program: &str, side: &Side<'_>, other: &Side<'_>) -> io::Result<Child> {
+pub(crate) fn start(program: &str, side: &Side<'_>, other: &Side<'_>) -> io::Result<Process> {
     let foreground = || {
         let mut command = Command::new(program);
         command.args(["-f", side.interface]).env("LOG_LEVEL", "silent").stderr(Stdio::null()).spawn()
     };
-    let child = inside(side.namespace, foreground)?;
+    let process = Process(inside(side.namespace, foreground)?);
     let port = side.outer.rsplit(':').next().unwrap_or_default();
     let (own, theirs) = (hex(&side.secret.0), hex(&other.secret.public().0));
     configure(
@@ -66,7 +68,7 @@ pub(crate) fn start(program: &str, side: &Side<'_>, other: &Side<'_>) -> io::Res
             return Err(io::Error::other(format!("ip {arguments}")));
         }
     }
-    Ok(child)
+    Ok(process)
 }
 
 /// By its socket: the cross-platform interface of WireGuard.

@@ -6,14 +6,18 @@
 #![expect(clippy::disallowed_methods, reason = "it waits for other processes and measures in real time")]
 
 mod bare;
+mod lines;
 mod page;
+mod process;
 mod scene;
 mod traffic;
 
 pub use bare::Bare;
+pub use lines::{Lines, Plan};
 pub use page::Page;
-pub use scene::{Plan, Scene, inside, program};
-pub use traffic::{Came, HUB, SITE, Udp, UdpResult, datagrams, mean, stream};
+pub use process::{Process, inside, program};
+pub use scene::Scene;
+pub use traffic::{Came, HUB, SITE, Tcp, Udp, UdpResult, datagrams, flow, mean, stream};
 
 use std::io;
 use std::time::Duration;

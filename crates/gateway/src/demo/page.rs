@@ -1,6 +1,7 @@
 //! The site's status page, shown outside of its namespace.
 
-use super::scene::{PORT, inside};
+use super::inside;
+use super::scene::PORT;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;

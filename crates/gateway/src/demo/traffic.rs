@@ -1,8 +1,9 @@
 //! Traffic through the tunnel, and how much of it arrives.
 
-use super::scene::Scene;
+use super::Lines;
+use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -114,11 +115,11 @@ impl UdpResult {
 ///
 /// # Errors
 /// There is no tunnel.
-pub fn datagrams(scene: &Scene, udp: Udp, duration: Duration) -> io::Result<UdpResult> {
-    let hub = SocketAddr::from((HUB, udp.port));
-    let receiver = scene.at("hub", || UdpSocket::bind(hub))?;
+pub fn datagrams(ends: &impl AsRef<Lines>, udp: Udp, duration: Duration) -> io::Result<UdpResult> {
+    let (ends, hub) = (ends.as_ref(), SocketAddr::from((HUB, udp.port)));
+    let receiver = ends.at("hub", || UdpSocket::bind(hub))?;
     receiver.set_read_timeout(Some(TAIL))?;
-    let sender = scene.at("site", || UdpSocket::bind(SocketAddr::from((SITE, 0))))?;
+    let sender = ends.at("site", || UdpSocket::bind(SocketAddr::from((SITE, 0))))?;
     let began = Instant::now();
     let received = thread::spawn(move || receive(&receiver, began));
     let (sent, first) = send(&sender, hub, udp, began, duration);
@@ -159,15 +160,45 @@ fn receive(socket: &UdpSocket, began: Instant) -> Vec<Came> {
     all
 }
 
-/// What one TCP flow carries in each second after its first one, in Mbit/s.
+/// One TCP flow, from the site to the hub.
+#[derive(Clone, Copy, Debug)]
+pub struct Tcp {
+    /// The site's address that it comes from.
+    pub from: Ipv4Addr,
+    /// Where it goes.
+    pub to: (Ipv4Addr, u16),
+    /// The name of its congestion control; the kernel's default if not given.
+    pub control: Option<&'static str>,
+}
+
+const fn address([a, b, c, d]: [u8; 4]) -> Ipv4Addr {
+    Ipv4Addr::new(a, b, c, d)
+}
+
+impl Tcp {
+    /// A flow through the tunnel, to this port at the hub.
+    pub const fn inside(port: u16) -> Self {
+        Self { from: address(SITE), to: (address(HUB), port), control: None }
+    }
+}
+
+/// What one TCP flow through the tunnel carries in each second after its first one, in Mbit/s.
 ///
 /// # Errors
 /// There is no tunnel.
-pub fn stream(scene: &Scene, port: u16, duration: Duration) -> io::Result<Vec<f64>> {
-    let hub = SocketAddr::from((HUB, port));
-    let listener = scene.at("hub", || TcpListener::bind(hub))?;
+pub fn stream(ends: &impl AsRef<Lines>, port: u16, duration: Duration) -> io::Result<Vec<f64>> {
+    flow(ends, Tcp::inside(port), duration)
+}
+
+/// What a TCP flow carries in each second after its first one, in Mbit/s.
+///
+/// # Errors
+/// There is no way for it, or the kernel does not have its congestion control.
+pub fn flow(ends: &impl AsRef<Lines>, tcp: Tcp, duration: Duration) -> io::Result<Vec<f64>> {
+    let ends = ends.as_ref();
+    let listener = ends.at("hub", || TcpListener::bind(tcp.to))?;
     let received = thread::spawn(move || count(&listener));
-    let mut stream = scene.at("site", || TcpStream::connect(hub))?;
+    let mut stream = ends.at("site", || connect(tcp))?;
     let (began, octets) = (Instant::now(), vec![0; 1 << 16]);
     stream.set_write_timeout(Some(TAIL))?;
     while began.elapsed() < duration + FIRST {
@@ -178,6 +209,16 @@ pub fn stream(scene: &Scene, port: u16, duration: Duration) -> io::Result<Vec<f6
     let whole = duration.as_secs() as usize;
     let seconds = counted.get(1..=whole).ok_or_else(|| io::Error::other("the stream ended early"))?;
     Ok(seconds.iter().map(|octets| *octets as f64 * 8e-6).collect())
+}
+
+fn connect(tcp: Tcp) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    if let Some(control) = tcp.control {
+        socket.set_tcp_congestion(control.as_bytes())?;
+    }
+    socket.bind(&SocketAddr::from((tcp.from, 0)).into())?;
+    socket.connect(&SocketAddr::from(tcp.to).into())?;
+    Ok(socket.into())
 }
 
 /// Octets that came in each second.
