@@ -102,12 +102,17 @@ gateway-bars:
 PROFILE ?= release
 DEB := target/deb
 gateway-deb:
-	cargo build --locked --profile $(PROFILE) -p ropewalk-gateway
-	mkdir -p $(DEB)
-	target/$(PROFILE)/ropewalk-gateway man > $(DEB)/ropewalk-gateway.1
+	cargo build --locked --profile $(PROFILE) -p ropewalk-gateway -p ropewalk-live --bins
+	rm -rf $(DEB)
+	mkdir -p $(DEB)/man
+	target/$(PROFILE)/ropewalk-gateway man $(DEB)/man
 	target/$(PROFILE)/ropewalk-gateway completions bash > $(DEB)/ropewalk-gateway.bash
 	target/$(PROFILE)/ropewalk-gateway completions zsh > $(DEB)/_ropewalk-gateway
 	target/$(PROFILE)/ropewalk-gateway completions fish > $(DEB)/ropewalk-gateway.fish
+	printf 'ropewalk-gateway (%s-1) unstable; urgency=medium\n\n  * What has changed: CHANGELOG.md of the sources.\n\n -- %s  %s\n' \
+		"$$(cargo pkgid -p ropewalk-gateway | sed 's/.*[#@]//')" \
+		"$$(sed -n 's/^maintainer = "\(.*\)"/\1/p' crates/gateway/Cargo.toml)" \
+		"$$(git log -1 --format=%cD 2>/dev/null || date -R)" > $(DEB)/changelog
 	cargo deb --no-build --profile $(PROFILE) -p ropewalk-gateway
 
 docs: $(VENV)/pyvenv.cfg

@@ -1,7 +1,7 @@
 //! What goes over shaped lines: 64 Mbit/s and 13 ms, 60 Mbit/s and 35 ms.
 
 use crate::{Bar, Value, alone};
-use ropewalk_gateway::demo::{Plan, Scene, Udp, UdpResult, datagrams, mean, stream};
+use ropewalk_gateway::demo::{Plan, Scene, Tcp, Udp, UdpResult, datagrams, flow, mean, stream};
 use std::io;
 use std::net::UdpSocket;
 use std::thread;
@@ -90,18 +90,24 @@ pub(crate) fn one_bad(duration: Duration) -> Values {
     bulk(&plan, 58.0, duration)
 }
 
-/// One TCP flow, which has to have so many Mbit/s.
+/// One TCP flow, which has to have so many Mbit/s. It has the kernel's usual congestion control; what it has with CUBIC is told.
 fn bulk(plan: &Plan, least: f64, duration: Duration) -> Values {
-    let scene = Scene::new(plan)?;
-    scene.settle()?;
-    let seconds = stream(&scene, 7000, duration)?;
-    drop(scene);
+    let seconds = through(plan, Tcp::inside(7000), duration)?;
+    let cubic = through(plan, Tcp { control: Some("cubic"), ..Tcp::inside(7000) }, duration)?;
     let mut values = vec![Value::new("Mbit/s", mean(&seconds), Bar::Least(least))];
     values.extend(as_at_first(&seconds));
+    values.push(Value::new("Mbit/s with CUBIC", mean(&cubic), Bar::None));
     values.extend(alone::wireguard(plan, ["Mbit/s, wireguard-go over DSL"], |alone| {
         Ok([mean(&stream(alone, 7000, duration)?)])
     })?);
     Ok(values)
+}
+
+/// What a flow through a bond carries.
+fn through(plan: &Plan, tcp: Tcp, duration: Duration) -> io::Result<Vec<f64>> {
+    let scene = Scene::new(plan)?;
+    scene.settle()?;
+    flow(&scene, tcp, duration)
 }
 
 /// Of a run of several minutes: does it go on as it begins?

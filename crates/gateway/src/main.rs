@@ -89,7 +89,10 @@ enum Command {
     },
     /// Print the manual page.
     #[command(hide = true)]
-    Man,
+    Man {
+        /// A folder for the pages of all commands, in place of this program's alone.
+        folder: Option<PathBuf>,
+    },
     /// Print completions for a shell.
     Completions {
         /// Which.
@@ -212,9 +215,12 @@ fn perform(command: Command) -> Result<(), Failure> {
             let seccomp = if no_seccomp { driver::Seccomp::Off } else { driver::Seccomp::On };
             driver::look_names_up(&user, seccomp)?;
         }
-        Command::Man => {
+        Command::Man { folder } => {
             let command = <Arguments as clap::CommandFactory>::command();
-            clap_mangen::Man::new(command).render(&mut std::io::stdout())?;
+            match folder {
+                Some(folder) => clap_mangen::generate_to(command, folder)?,
+                None => clap_mangen::Man::new(command).render(&mut std::io::stdout())?,
+            }
         }
         Command::Completions { shell } => {
             let mut command = <Arguments as clap::CommandFactory>::command();
