@@ -81,13 +81,7 @@ impl ReceiveWindow {
     /// The window field of a segment that is not a SYN, relative to `next`, on a subflow that offers `offered` octets of a buffer that is
     /// tuned. Rounded down by the shift: octets up to the exact edge stay
     /// acceptable (RFC 7323 §2.4).
-    pub(super) fn field(
-        &mut self,
-        (read, next): (u64, u64),
-        offered: u32,
-        scale: u8,
-        segment: u64,
-    ) -> u16 {
+    pub(super) fn field(&mut self, (read, next): (u64, u64), offered: u32, scale: u8, segment: u64) -> u16 {
         let offered = if self.autotuned { self.limit.min(u64::from(offered)) } else { self.limit };
         let edge = self.grown(read, offered, segment).min(next + (65_535 << scale));
         self.edge = self.edge.max(edge);
@@ -239,9 +233,18 @@ mod tests {
         let held = 65_536 * 158 / 256;
         assert_eq!(u64::from(window.field((window.base(0, 0), 0), u32::MAX, 0, 1460)), held);
         // 20 000 octets wait behind a hole: only when as much was read does the edge move on.
-        assert_eq!(u64::from(window.field((window.base(20_000, 20_000), 20_000), u32::MAX, 0, 1460)), held - 20_000);
-        assert_eq!(u64::from(window.field((window.base(24_000, 20_000), 24_000), u32::MAX, 0, 1460)), held - 20_000);
-        assert_eq!(window.field((fixed(65_536).base(24_000, 20_000), 24_000), u32::MAX, 0, 1460) as u64, held);
+        assert_eq!(
+            u64::from(window.field((window.base(20_000, 20_000), 20_000), u32::MAX, 0, 1460)),
+            held - 20_000
+        );
+        assert_eq!(
+            u64::from(window.field((window.base(24_000, 20_000), 24_000), u32::MAX, 0, 1460)),
+            held - 20_000
+        );
+        assert_eq!(
+            window.field((fixed(65_536).base(24_000, 20_000), 24_000), u32::MAX, 0, 1460) as u64,
+            held
+        );
     }
 
     /// As Linux decides it.
