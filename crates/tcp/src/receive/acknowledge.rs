@@ -17,6 +17,14 @@ enum Urgency {
     Pure,
 }
 
+/// Data that arrived in order, in one segment as the host takes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InOrder {
+    pub(crate) octets: u32,
+    /// PSH: a write of the peer's ends with them.
+    pub(crate) push: bool,
+}
+
 /// Decides between delayed and immediate ACKs.
 #[derive(Clone, Debug)]
 pub(crate) struct AckPolicy {
@@ -54,13 +62,12 @@ impl AckPolicy {
         self.segment_size.max(floor)
     }
 
-    /// Data arrived in order, at the end of a write if `push` says so; `mss` is the longest segment that the peer may send, for what a host takes as one segment may have been
-    /// many (Linux: `tcp_measure_rcv_mss`). `idle` is how long a pause makes the peer restart from a small window.
+    /// `mss` is the longest segment that the peer may send, for what a host takes as one segment may have been many (Linux:
+    /// `tcp_measure_rcv_mss`). `idle` is how long a pause makes the peer restart from a small window.
     pub(crate) fn in_order(
         &mut self,
         now: Instant,
-        octets: u32,
-        push: bool,
+        InOrder { octets, push }: InOrder,
         mss: u16,
         config: &DelayedAck,
         idle: Duration,
@@ -167,18 +174,19 @@ mod tests {
         DelayedAck { segments: 2, timeout: Duration::from_millis(40), quick_acks: 0, after_reading: false };
     const MSS: u16 = 1460;
     const IDLE: Duration = Duration::from_millis(200);
+    const SEGMENT: InOrder = InOrder { octets: 1000, push: false };
 
     #[test]
     fn every_second_full_segment_is_acknowledged() {
         let mut acks = AckPolicy::new(0);
-        acks.in_order(Instant::ZERO, 1000, false, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, SEGMENT, MSS, &CONFIG, IDLE);
         assert!(!acks.is_due());
         assert_eq!(acks.deadline().as_millis(), 40);
-        acks.in_order(Instant::ZERO, 1000, false, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, SEGMENT, MSS, &CONFIG, IDLE);
         assert!(acks.is_due());
         acks.sent();
-        acks.in_order(Instant::ZERO, 400, false, MSS, &CONFIG, IDLE);
-        acks.in_order(Instant::ZERO, 400, false, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, InOrder { octets: 400, ..SEGMENT }, MSS, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, InOrder { octets: 400, ..SEGMENT }, MSS, &CONFIG, IDLE);
         assert!(!acks.is_due(), "800 octets are less than two segments");
         acks.expired();
         assert!(acks.is_due());
@@ -187,11 +195,11 @@ mod tests {
     #[test]
     fn what_was_many_segments_is_acknowledged_at_once_and_makes_none_longer() {
         let mut acks = AckPolicy::new(0);
-        acks.in_order(Instant::ZERO, 10 * 1000, false, 1000, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, InOrder { octets: 10 * 1000, ..SEGMENT }, 1000, &CONFIG, IDLE);
         assert!(acks.is_due());
         acks.sent();
         assert_eq!(acks.segment_size(1), 1000);
-        acks.in_order(Instant::ZERO, 1000, false, 1000, &CONFIG, IDLE);
+        acks.in_order(Instant::ZERO, SEGMENT, 1000, &CONFIG, IDLE);
         assert!(!acks.is_due());
     }
 
@@ -201,12 +209,12 @@ mod tests {
         let mut acks = AckPolicy::new(2);
         let mut due = [false; 4];
         for due in &mut due {
-            acks.in_order(Instant::ZERO, 1000, false, MSS, &config, IDLE);
+            acks.in_order(Instant::ZERO, SEGMENT, MSS, &config, IDLE);
             *due = acks.is_due();
             acks.sent();
         }
         assert_eq!(due, [true, true, false, false]);
-        acks.in_order(Instant::from_nanos(300_000_000), 1000, false, MSS, &config, IDLE);
+        acks.in_order(Instant::from_nanos(300_000_000), SEGMENT, MSS, &config, IDLE);
         assert!(acks.is_due());
     }
 
@@ -216,7 +224,7 @@ mod tests {
         let config = DelayedAck { quick_acks: 1, ..CONFIG };
         let mut acks = AckPolicy::new(0);
         let mut due_at = |now| {
-            acks.in_order(now, 1000, false, MSS, &config, IDLE);
+            acks.in_order(now, SEGMENT, MSS, &config, IDLE);
             let due = acks.is_due();
             acks.sent();
             due

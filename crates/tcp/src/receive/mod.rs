@@ -8,7 +8,7 @@ pub(crate) mod sack;
 pub(crate) mod timestamps;
 pub(crate) mod window;
 
-pub(crate) use acknowledge::AckPolicy;
+pub(crate) use acknowledge::{AckPolicy, InOrder};
 pub(crate) use limits::Limits;
 pub use pieces::Pieces;
 pub(crate) use reassembly::Reassembly;

@@ -2,6 +2,7 @@
 
 use super::Receiver;
 use crate::context::Context;
+use crate::receive::InOrder;
 use ropewalk_units::{Duration, Seq};
 use ropewalk_wire::{Flags, Payload, Segment};
 
@@ -47,8 +48,8 @@ impl Receiver {
     fn on_in_order(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
         let next = self.reassembly.append(segment.seq, segment.payload);
         self.received_up_to(cx, next);
-        let push = segment.flags.contains(Flags::PSH);
-        self.acks.in_order(cx.now, segment.payload.len, push, cx.config.mss, &cx.config.delayed_ack, idle);
+        let arrived = InOrder { octets: segment.payload.len, push: segment.flags.contains(Flags::PSH) };
+        self.acks.in_order(cx.now, arrived, cx.config.mss, &cx.config.delayed_ack, idle);
         self.grow_offer(segment.payload.len);
     }
 
@@ -109,7 +110,8 @@ impl Receiver {
         let next = self.reassembly.insert_in_order(seq, payload);
         self.received_up_to(cx, next);
         self.sacks.advanced(next);
-        self.acks.in_order(cx.now, payload.len, push, cx.config.mss, &cx.config.delayed_ack, idle);
+        let arrived = InOrder { octets: payload.len, push };
+        self.acks.in_order(cx.now, arrived, cx.config.mss, &cx.config.delayed_ack, idle);
         self.grow_offer(payload.len);
         if had_hole {
             self.acks.at_once();

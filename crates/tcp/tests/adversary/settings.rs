@@ -48,7 +48,7 @@ fn config(random: &mut Random) -> Config {
         segments: 1 + random.below(3) as u32,
         timeout: Duration::from_millis(delay),
         quick_acks: 0,
-        after_reading: delay % 2 == 0,
+        after_reading: delay.is_multiple_of(2),
     };
     config
 }
