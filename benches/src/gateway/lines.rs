@@ -155,3 +155,16 @@ pub(crate) fn voice(duration: Duration) -> Values {
         Value::new("Mbit/s of bulk", mean(&bulk), Bar::None),
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MINUTE, as_at_first};
+
+    #[test]
+    fn the_last_minute_is_compared_with_the_first() {
+        let seconds = [vec![100.0; MINUTE], vec![7.0; 30], vec![50.0; MINUTE]].concat();
+        let value = as_at_first(&seconds).expect("it is long enough");
+        assert_eq!(value.got, Some(0.5));
+        assert!(as_at_first(&seconds[..2 * MINUTE - 1]).is_none());
+    }
+}

@@ -1,6 +1,7 @@
 //! The gateway's bars, measured on this machine: hub and site in namespaces, shaped lines between them. Needs root and `ip`.
 //!
-//! `make gateway-bars` builds all that it needs and runs all of them. Each value is the median of three runs.
+//! `make gateway-bars` builds all that it needs and runs all of them. Each value is the median of three runs. Of minutes (`--seconds 600`) choose
+//! single bars, and `--runs 1`: another program and another congestion control run as long.
 
 #![expect(clippy::disallowed_methods, reason = "it measures other processes in real time")]
 
@@ -17,9 +18,6 @@ use clap::Parser;
 use std::io;
 use std::time::Duration;
 
-/// Runs of each.
-const RUNS: usize = 3;
-
 /// Measures the gateway.
 #[derive(Parser)]
 struct Arguments {
@@ -29,6 +27,9 @@ struct Arguments {
     /// Seconds of each measurement.
     #[arg(long, default_value_t = 10)]
     seconds: u64,
+    /// Runs of each, of which the median is told.
+    #[arg(long, default_value_t = 3)]
+    runs: usize,
 }
 
 /// One value of a measurement.
@@ -84,10 +85,10 @@ const BARS: [(&str, Measure); 14] = [
 ];
 
 fn main() -> io::Result<()> {
-    let arguments = Arguments::parse();
-    println!("| test | value | median of {RUNS} | bar | |\n|---|---|---|---|---|");
-    for (name, measure) in BARS.into_iter().filter(|(name, _)| name.contains(&arguments.only)) {
-        match median(measure, Duration::from_secs(arguments.seconds)) {
+    let Arguments { only, seconds, runs } = Arguments::parse();
+    println!("| test | value | median of {runs} | bar | |\n|---|---|---|---|---|");
+    for (name, measure) in BARS.into_iter().filter(|(name, _)| name.contains(&only)) {
+        match median(measure, Duration::from_secs(seconds), runs) {
             Ok(values) => values.iter().for_each(|value| row(name, value)),
             Err(error) => println!("| {name} | {error} | | | |"),
         }
@@ -95,8 +96,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn median(measure: Measure, duration: Duration) -> io::Result<Vec<Value>> {
-    let mut runs = (0..RUNS).map(|_| measure(duration)).collect::<io::Result<Vec<_>>>()?;
+fn median(measure: Measure, duration: Duration, runs: usize) -> io::Result<Vec<Value>> {
+    let mut runs = (0..runs).map(|_| measure(duration)).collect::<io::Result<Vec<_>>>()?;
     let mut values = runs.pop().unwrap_or_default();
     for (place, value) in values.iter_mut().enumerate() {
         let others = runs.iter().filter_map(|run| run.get(place)?.got);
