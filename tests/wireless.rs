@@ -19,7 +19,7 @@ mss = 1412
 receive_buffer = "128 kB"
 send_buffer = "128 kB"
 rto_min = "1 s"
-delayed_ack = { segments = 2, timeout = "200 ms", quick_acks = 0 }
+delayed_ack = { segments = 2, timeout = "200 ms", quick_acks = 0, after_reading = false }
 
 [hosts.s]
 [hosts.d]
