@@ -101,10 +101,12 @@ def test_a_damaged_file_is_named(store: Path, tmp_path: Path) -> None:
 def test_runs_of_another_version_are_read_beside_these(store: Path) -> None:
     """It had other columns, and its runs are no runs of a campaign that this version would find."""
     runs = ropewalk.open(store).connections.height
+    added = 0
     for file in sorted(store.glob("open/*.connections.parquet"))[:2]:
         frame = pl.read_parquet(file)
+        added += frame.height
         name = file.name.replace(ropewalk.version(), "0.0.1")
         frame.drop("goodput_mbps").with_columns(rope=pl.lit(1)).write_parquet(file.with_name(name))
     both = ropewalk.open(store).connections
-    assert both.height == runs + 2
-    assert both["goodput_mbps"].null_count() == 2
+    assert both.height == runs + added
+    assert both["goodput_mbps"].null_count() == added
