@@ -4,6 +4,7 @@ use crate::error::{Error, Step};
 use crate::lease;
 use crate::machine::Machine;
 use crate::namespace;
+use crate::wakeful;
 
 /// The kernel's names of the congestion controls that scenarios can ask for.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "dctcp"];
@@ -82,7 +83,7 @@ fn of(machine: &Machine) -> Vec<Finding> {
     findings.push(match &machine.sleepy {
         None => Finding::new("idle processors", "stay awake while a run lasts", None),
         Some(reason) => {
-            let found = format!("sleep, so packets may be late: /dev/cpu_dma_latency: {reason}");
+            let found = format!("sleep, so packets may be late: {}: {reason}", wakeful::DEVICE);
             Finding::new("idle processors", found, None)
         }
     });

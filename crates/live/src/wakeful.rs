@@ -4,9 +4,9 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 
-/// Its reader's latency bound holds as long as the file is open (Linux `admin-guide/pm/cpuidle.rst`, "power management quality of
-/// service for CPUs").
-const DEVICE: &str = "/dev/cpu_dma_latency";
+/// A bound that is written to it holds as long as the file is open (Linux `admin-guide/pm/cpuidle.rst`, "Power Management Quality of
+/// Service for CPUs").
+pub(crate) const DEVICE: &str = "/dev/cpu_dma_latency";
 /// The latest that a processor may wake up, in µs: none sleeps then, each waits in a loop.
 const AT_ONCE: i32 = 0;
 

@@ -314,7 +314,11 @@ impl Connection {
         let payload = self.receiving.reassembly.read(max)?;
         self.receiving.window.read(u64::from(payload.len));
         self.offer_window_update();
-        if self.receiving.reassembly.readable() == 0 && self.receiving.reassembly.waiting() == 0 {
+        let reassembly = &self.receiving.reassembly;
+        if self.config.tcp.delayed_ack.after_reading
+            && reassembly.readable() == 0
+            && reassembly.waiting() == 0
+        {
             self.on_all_read();
         }
         Some(payload)

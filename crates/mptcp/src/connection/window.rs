@@ -78,9 +78,8 @@ impl ReceiveWindow {
         if wanted >= self.edge + least { wanted } else { self.edge }
     }
 
-    /// The window field of a segment that is not a SYN, relative to `next`, on a subflow that offers `offered` octets of a buffer that is
-    /// tuned. Rounded down by the shift: octets up to the exact edge stay
-    /// acceptable (RFC 7323 §2.4).
+    /// The window field of a segment that is not a SYN, relative to `next`, on a subflow that offers `offered` octets of a buffer that
+    /// is tuned. Rounded down by the shift: octets up to the exact edge stay acceptable (RFC 7323 §2.4).
     pub(super) fn field(&mut self, (read, next): (u64, u64), offered: u32, scale: u8, segment: u64) -> u16 {
         let offered = if self.autotuned { self.limit.min(u64::from(offered)) } else { self.limit };
         let edge = self.grown(read, offered, segment).min(next + (65_535 << scale));

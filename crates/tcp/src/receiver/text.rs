@@ -6,7 +6,7 @@ use crate::receive::InOrder;
 use ropewalk_units::{Duration, Seq};
 use ropewalk_wire::{Flags, Payload, Segment};
 
-/// Shorter segments make no window grow (Linux `tcp_event_data_recv`).
+/// In octets: shorter segments make no window grow (Linux `tcp_event_data_recv`).
 const LEAST_TO_GROW: u32 = 128;
 
 impl Receiver {
