@@ -310,6 +310,9 @@ fn the_window_grows_once_a_round_trip_is_over() {
     let offered = offered.map(|window| window.expect("each is acknowledged at once")).collect::<Vec<_>>();
     let growth = offered.windows(2).map(|pair| pair[1] - pair[0]).skip(1).collect::<Vec<_>>();
     assert!(offered[0] < 66_000 && growth.iter().all(|octets| *octets == 2048), "{offered:?}");
+    // Short segments make it no larger.
+    let last = offered.last().copied().expect("there are some");
+    assert!(arrives(1, 95_101, 95_201) < Some(last + 1024));
 }
 
 /// Linux `mptcp_cleanup_rbuf`: not as long as something waits behind a hole, which may be another subflow's.

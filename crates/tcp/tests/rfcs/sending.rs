@@ -71,3 +71,16 @@ fn a_packet_at_a_high_rate_has_what_leaves_in_a_millisecond() {
     s.run("> . 4001:5001 nopush\n > . 5001:6001 nopush\n > . 6001:7001 nopush\n > . 7001:8001 push");
     s.run("> . 8001:9001 push");
 }
+
+#[test]
+fn a_window_of_three_segments_lets_them_out_one_by_one() {
+    let mut s = Script::established(Config { push_packets: true, initial_window: 3, ..plain() });
+    s.run("push 9000\n > . 1:1001 nopush\n > . 1001:2001 nopush\n > . 2001:3001 nopush\n > nothing");
+}
+
+#[test]
+fn a_packet_whose_rest_nagle_holds_back_does_not_go_on_later() {
+    let mut s = Script::established(Config { push_packets: true, nagle: true, ..plain() });
+    s.run("push 300\n > . 1:301 push\n push 1300\n > . 301:1301 nopush\n > nothing");
+    s.run("+1 push 1000\n > . 1301:2301 nopush\n > nothing");
+}
