@@ -42,12 +42,13 @@ impl PathController for PathBbr {
 
     fn on_report(&mut self, now: Instant, sample: &PathSample) {
         let rate = &sample.rate;
+        // The report that ends the round is judged as a part of it: CheckStartupHighLoss asks for a whole round in recovery.
+        self.bbr.on_ack(now, rate, &mut self.window);
         let over = |until| rate.has_packet && rate.prior_delivered >= until;
         if self.recovery_until.is_some_and(over) {
             self.recovery_until = None;
             self.bbr.on_exit_recovery(&mut self.window);
         }
-        self.bbr.on_ack(now, rate, &mut self.window);
     }
 
     fn on_timeout(&mut self, _now: Instant) {

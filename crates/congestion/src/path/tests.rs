@@ -29,6 +29,10 @@ struct Line<C> {
     random: Random,
     /// Nothing is to be sent.
     idle: bool,
+    /// Octets per second that the application has to send; infinite: always more than may leave.
+    offered: f64,
+    /// Octets that wait to be sent.
+    waiting: f64,
     free: Instant,
     sent: u64,
     /// Arrival, if it arrives.
@@ -51,6 +55,8 @@ impl<C: PathController> Line<C> {
             jitter: Duration::ZERO,
             random: Random::new(1),
             idle: false,
+            offered: f64::INFINITY,
+            waiting: 0.0,
             free: Instant::ZERO,
             sent: 0,
             flying: VecDeque::new(),
@@ -67,13 +73,19 @@ impl<C: PathController> Line<C> {
             if self.now.as_nanos().is_multiple_of(self.report_each.as_nanos()) {
                 self.report();
             }
-            if self.idle {
+            self.waiting += self.offered * step.as_secs_f64();
+            if self.has_nothing_to_send() {
                 self.path.on_nothing_to_send();
             }
-            while !self.idle && self.path.may_send(self.now, SIZE) {
+            while !self.has_nothing_to_send() && self.path.may_send(self.now, SIZE) {
+                self.waiting -= f64::from(SIZE);
                 self.depart();
             }
         }
+    }
+
+    fn has_nothing_to_send(&self) -> bool {
+        self.idle || self.waiting < f64::from(SIZE)
     }
 
     /// The peer wrote the report one way ago.
@@ -338,4 +350,41 @@ fn slow_start_ends_at_an_overflow_that_no_queue_shows() {
         let told = (line.delivered - delivered) as f64 / f64::from(SIZE) / (line.sent - sent) as f64;
         assert!(told > 0.5, "{mbps} Mbit/s, {buffer} octets: {told}");
     }
+}
+
+/// The rate at which a source that has 80 Mbit/s sends over a line of 64, as a part of the line's, in each of five
+/// times two seconds. A train has told `told` times the line's rate.
+fn sent_of_a_limited_source<C: PathController>(line: &mut Line<C>, told: u64) -> [f64; 5] {
+    let rate = Rate::from_bits_per_sec(told * 64_000_000);
+    line.path.on_train(Instant::ZERO, rate, Some(Duration::from_millis(26)));
+    line.offered = 80e6 / 8.0;
+    [(); 5].map(|()| {
+        let before = line.sent;
+        line.run(2.0);
+        (line.sent - before) as f64 * f64::from(SIZE) / 2.0 / line.rate
+    })
+}
+
+#[test]
+fn what_the_line_drops_ends_a_rate_that_a_train_told_too_great() {
+    for (told, buffer) in [1, 2, 10, 60].into_iter().flat_map(|told| [150e3, 300e3, 600e3].map(|b| (told, b)))
+    {
+        let mut line = copa(64.0, 26);
+        line.buffer = buffer;
+        let [first, rest @ ..] = sent_of_a_limited_source(&mut line, told);
+        assert!(first < 1.1, "{told} times the rate, {buffer} octets of buffer: {first}");
+        assert!(rest.iter().all(|part| (0.9..1.02).contains(part)), "{told}, {buffer}: {rest:?}");
+    }
+}
+
+/// The draft's test "Exiting STARTUP on Loss When Application-Limited".
+#[test]
+fn losses_end_the_startup_of_a_path_that_the_application_limits() {
+    let mut line = Line::new(PathBbr::new(7, SIZE, Instant::ZERO), 64.0, 26);
+    line.buffer = 150e3;
+    // Slowly at first, so that no sample is of a path that is used.
+    line.offered = 10e6 / 8.0;
+    line.run(1.0);
+    let [_, rest @ ..] = sent_of_a_limited_source(&mut line, 1);
+    assert!(rest.iter().all(|part| (0.85..1.05).contains(part)), "{rest:?}");
 }
