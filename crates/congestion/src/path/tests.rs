@@ -128,6 +128,13 @@ impl<C: PathController> Line<C> {
         self.run(seconds);
         (self.delivered - before) as f64 / seconds / self.rate
     }
+
+    /// What leaves in so many seconds, as a part of the line's rate, and what comes.
+    fn sent_and_came(&mut self, seconds: f64) -> (f64, f64) {
+        let before = self.sent;
+        let came = self.share(seconds);
+        ((self.sent - before) as f64 * f64::from(SIZE) / seconds / self.rate, came)
+    }
 }
 
 #[test]
@@ -358,11 +365,7 @@ fn sent_of_a_limited_source<C: PathController>(line: &mut Line<C>, told: u64) ->
     let rate = Rate::from_bits_per_sec(told * 64_000_000);
     line.path.on_train(Instant::ZERO, rate, Some(Duration::from_millis(26)));
     line.offered = 80e6 / 8.0;
-    [(); 5].map(|()| {
-        let before = line.sent;
-        line.run(2.0);
-        (line.sent - before) as f64 * f64::from(SIZE) / 2.0 / line.rate
-    })
+    [(); 5].map(|()| line.sent_and_came(2.0).0)
 }
 
 #[test]
@@ -387,4 +390,29 @@ fn losses_end_the_startup_of_a_path_that_the_application_limits() {
     line.run(1.0);
     let [_, rest @ ..] = sent_of_a_limited_source(&mut line, 1);
     assert!(rest.iter().all(|part| (0.85..1.05).contains(part)), "{rest:?}");
+}
+
+/// From `least` to `most`, evenly on a logarithmic scale.
+fn drawn(random: &mut Random, least: f64, most: f64) -> f64 {
+    let part = (random.next() >> 11) as f64 / (1_u64 << 53) as f64;
+    least * libm::pow(most / least, part)
+}
+
+#[test]
+fn lines_drawn_at_random_end_it_within_thirty_round_trips() {
+    let mut random = Random::new(4242);
+    let mut draw = |least, most| drawn(&mut random, least, most);
+    for _ in 0..40 {
+        let (mbps, rtt_ms) = (draw(2.0, 200.0), draw(8.0, 300.0) as u64);
+        let mut line = copa(mbps, rtt_ms);
+        let rtt = line.one_way * 2;
+        line.buffer = (line.rate * rtt.as_secs_f64() * draw(0.2, 4.0)).max(15e3);
+        let told = draw(1.0, 60.0);
+        line.path.on_train(Instant::ZERO, Rate::from_bits_per_sec((told * mbps * 1e6) as u64), Some(rtt));
+        line.offered = draw(1.05, 3.0) * line.rate;
+        line.run((rtt.as_secs_f64() * 30.0).max(2.0));
+        let (sent, came) = line.sent_and_came(5.0);
+        let case = (mbps, rtt_ms, line.buffer, told, line.offered / line.rate);
+        assert!(came > 0.8 && sent < 1.06, "{case:?}: {came} came, {sent} sent");
+    }
 }
