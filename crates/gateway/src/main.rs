@@ -298,6 +298,12 @@ fn replay(config: &Path, record: &Path) -> Result<(), Failure> {
         replayed.sent,
         replayed.delivered
     );
+    if replayed.cut_off > 0 {
+        println!(
+            "the last {} octets are of an entry that was cut off, and were not played",
+            replayed.cut_off
+        );
+    }
     Ok(())
 }
 

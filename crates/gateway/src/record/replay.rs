@@ -49,6 +49,8 @@ pub struct Replayed {
     pub delivered: u64,
     /// Seconds from the first entry to the last.
     pub seconds: f64,
+    /// Octets behind the last whole entry, which were not played.
+    pub cut_off: usize,
 }
 
 struct Entry<'a> {
@@ -58,8 +60,8 @@ struct Entry<'a> {
     octets: &'a [u8],
 }
 
-/// The entries of a record. A last one that was cut off, for example by a full disk, is left out.
-fn entries(record: &[u8]) -> Result<Vec<Entry<'_>>, Unreplayable> {
+/// The entries of a record, and the octets behind them: of one that was cut off, for example by a full disk.
+fn entries(record: &[u8]) -> Result<(Vec<Entry<'_>>, usize), Unreplayable> {
     let mut rest = record.strip_prefix(&MAGIC).ok_or(Unreplayable::Magic)?;
     let mut all = Vec::new();
     while let Some((head, behind)) = rest.split_first_chunk::<13>() {
@@ -71,7 +73,7 @@ fn entries(record: &[u8]) -> Result<Vec<Entry<'_>>, Unreplayable> {
         all.push(Entry { at, kind, now, octets });
         rest = next;
     }
-    Ok(all)
+    Ok((all, rest.len()))
 }
 
 /// Gives what was drawn, in its order; zeros when there is no more.
@@ -109,7 +111,7 @@ pub fn replay(
     record: &[u8],
     config: impl FnOnce([u64; 2], &Names) -> Result<Config, String>,
 ) -> Result<Replayed, Unreplayable> {
-    let entries = entries(record)?;
+    let (entries, cut_off) = entries(record)?;
     let first = entries.first().filter(|entry| entry.kind == Kind::FlowKey && entry.octets.len() == 16);
     let first = first.ok_or(Unreplayable::Magic)?;
     let half = |octets: &[u8]| octets.iter().fold(0, |sum, octet| sum << 8 | u64::from(*octet));
@@ -122,7 +124,7 @@ pub fn replay(
             .map_err(|error| Unreplayable::Config(error.to_string()))?,
         Part::Hub { config, .. } => Core::hub(*config, entropy, first.now),
     };
-    let mut player = Player { core, out: Vec::new(), replayed: Replayed::default() };
+    let mut player = Player { core, out: Vec::new(), replayed: Replayed { cut_off, ..Replayed::default() } };
     for entry in &entries {
         player.play(entry)?;
         player.replayed.entries += 1;
