@@ -20,7 +20,7 @@ pub(crate) trait Algorithm: Clone {
     fn new(config: &Config, now: Instant, window: &mut Window) -> Self;
 
     /// An ACK of new data, whatever the window does.
-    fn observe(&mut self, _sample: &AckSample) {}
+    fn observe(&mut self, _now: Instant, _sample: &AckSample) {}
 
     /// Slow start: how one ACK lets the window grow.
     fn slow_start(&mut self, _now: Instant, _sample: &AckSample, _window: &Window) -> Growth {
@@ -55,6 +55,14 @@ pub(crate) trait Algorithm: Clone {
 
     /// Nothing was sent for `idle`.
     fn on_idle(&mut self, _idle: Duration) {}
+
+    /// Data are about to leave while nothing is outstanding, `idle` after the last.
+    fn on_transmit_start(&mut self, _now: Instant, _idle: Duration) {}
+
+    /// The last reduction was unnecessary: the state as it was `before`.
+    fn restore(&mut self, before: &Self) {
+        self.clone_from(before);
+    }
 
     /// An ACK with the mark's echo acknowledges `octets`, of `acked` so far; `sent` are sent.
     fn on_marked(&mut self, _octets: u32, _acked: u64, _sent: u64) {}

@@ -69,6 +69,15 @@ macro_rules! algorithms {
                 }
             }
 
+            /// Both are of the one algorithm that the connection has.
+            fn restore(&mut self, before: &Self) {
+                match (self, before) {
+                    $((Self::$variant(now), Self::$variant(before)) => now.restore(before),)*
+                    $((Self::$inner(now), Self::$inner(before)) => now.restore(before),)*
+                    _ => {}
+                }
+            }
+
             fn rounds_ssthresh(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$state>::ROUNDS_SSTHRESH,)*
@@ -205,7 +214,7 @@ impl Controller {
         if sample.newly_acked == 0 || self.models_path() {
             return;
         }
-        each!(&mut self.algorithm, algorithm => algorithm.observe(sample));
+        each!(&mut self.algorithm, algorithm => algorithm.observe(now, sample));
         let mut octets = sample.newly_acked;
         if self.in_slow_start() {
             octets = self.slow_start(now, sample);
@@ -357,6 +366,11 @@ impl Controller {
         each!(&mut self.algorithm, algorithm => algorithm.on_idle(idle));
     }
 
+    /// Data are about to leave while nothing is outstanding, `idle` after the last.
+    pub fn on_transmit_start(&mut self, now: Instant, idle: Duration) {
+        each!(&mut self.algorithm, algorithm => algorithm.on_transmit_start(now, idle));
+    }
+
     /// The state before a reduction, for [`Controller::restore`].
     pub fn snapshot(&self) -> Snapshot {
         let algorithm = (!self.models_path()).then(|| self.algorithm.clone());
@@ -371,7 +385,7 @@ impl Controller {
         }
         let (cwnd, ssthresh) = (self.window.cwnd, self.window.ssthresh);
         if let Some(algorithm) = &snapshot.algorithm {
-            self.algorithm = algorithm.clone();
+            self.algorithm.restore(algorithm);
         }
         let smss = self.window.smss;
         self.window = snapshot.window;

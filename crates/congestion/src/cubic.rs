@@ -1,10 +1,13 @@
 //! CUBIC (RFC 9438). Windows in segments, time in seconds, as the RFC writes them.
 
+mod linux;
+
 use crate::ack_sample::AckSample;
 use crate::algorithm::Algorithm;
 use crate::config::{Config, HyStart};
 use crate::hystart::{Growth, SlowStartExit};
 use crate::window::Window;
+use linux::Segments;
 use ropewalk_units::{Duration, Instant};
 
 /// RFC 9438 §5.1, in segments per cubed second.
@@ -91,9 +94,10 @@ impl Cubic {
         self.epoch = None;
     }
 
-    /// RFC 9438 §5.8: time in which nothing was sent is no part of the stage.
+    /// RFC 9438 §5.8: time in which nothing was sent is no part of the stage. Time in which the window was not used
+    /// is taken out once it is used again, and the idle time is within it.
     pub(crate) fn on_idle(&mut self, idle: Duration) {
-        if let Some(epoch) = &mut self.epoch {
+        if let Some(epoch) = self.epoch.as_mut().filter(|epoch| epoch.unused_since.is_none()) {
             epoch.start = epoch.start.saturating_add(idle);
         }
     }
@@ -104,24 +108,48 @@ impl Cubic {
     }
 }
 
+/// How it counts.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// As the RFC.
+    Rfc(Cubic),
+    /// As Linux.
+    Linux(Segments),
+}
+
 /// CUBIC, and what ends its slow start before a loss does.
 #[derive(Clone, Debug)]
 pub(crate) struct CubicControl {
-    cubic: Cubic,
+    form: Form,
     hystart: Option<SlowStartExit>,
     /// HyStart++ is for the initial slow start only (RFC 9406 §4.3), Linux's HyStart also for those after timeouts.
     after_timeout: HyStart,
     paced: bool,
 }
 
+fn set_ssthresh_segments(window: &mut Window, segments: u64) {
+    let octets = segments.saturating_mul(u64::from(window.smss));
+    window.set_ssthresh(u32::try_from(octets).unwrap_or(u32::MAX), 2);
+}
+
 impl Algorithm for CubicControl {
     fn new(config: &Config, _now: Instant, _window: &mut Window) -> Self {
         let version = config.congestion_control.hystart();
         Self {
-            cubic: Cubic::new(config.cubic_catches_up),
+            form: if config.cubic_in_segments {
+                Form::Linux(Segments::new(config.cubic_catches_up))
+            } else {
+                Form::Rfc(Cubic::new(config.cubic_catches_up))
+            },
             hystart: SlowStartExit::new(version, config.pacing),
             after_timeout: if version == HyStart::Linux { version } else { HyStart::Off },
             paced: config.pacing,
+        }
+    }
+
+    fn observe(&mut self, now: Instant, sample: &AckSample) {
+        if let Form::Linux(segments) = &mut self.form {
+            segments.observe(now, sample.latest_rtt);
         }
     }
 
@@ -131,34 +159,72 @@ impl Algorithm for CubicControl {
     }
 
     fn avoid(&mut self, window: &mut Window, now: Instant, octets: u32, sample: &AckSample) {
-        self.cubic.on_ack(window, now, octets, sample);
+        match &mut self.form {
+            Form::Rfc(cubic) => cubic.on_ack(window, now, octets, sample),
+            Form::Linux(segments) if sample.cwnd_limited => segments.on_ack(window, now, octets),
+            Form::Linux(_) => {}
+        }
     }
 
     fn on_slow_start_exit(&mut self, window: &Window) {
         self.hystart = None;
-        self.cubic.on_slow_start_exit(window);
+        if let Form::Rfc(cubic) = &mut self.form {
+            cubic.on_slow_start_exit(window);
+        }
     }
 
     fn on_loss(&mut self, window: &mut Window, base: u32) {
         self.hystart = None;
-        self.cubic.on_loss(window, base);
+        match &mut self.form {
+            Form::Rfc(cubic) => cubic.on_loss(window, base),
+            Form::Linux(segments) => {
+                let ssthresh = segments.on_loss(window, base);
+                set_ssthresh_segments(window, ssthresh);
+            }
+        }
     }
 
     fn on_timeout(&mut self, window: &mut Window, base: u32) {
         self.hystart = SlowStartExit::new(self.after_timeout, self.paced);
-        self.cubic.on_timeout(window, base);
+        match &mut self.form {
+            Form::Rfc(cubic) => cubic.on_timeout(window, base),
+            Form::Linux(segments) => {
+                let ssthresh = segments.on_timeout(window, base);
+                set_ssthresh_segments(window, ssthresh);
+            }
+        }
     }
 
     fn exit_recovery(&mut self, _window: &mut Window) {
-        self.cubic.reset_epoch();
+        self.on_window_set();
     }
 
     fn on_window_set(&mut self) {
-        self.cubic.reset_epoch();
+        match &mut self.form {
+            Form::Rfc(cubic) => cubic.reset_epoch(),
+            Form::Linux(segments) => segments.reset_stage(),
+        }
     }
 
     fn on_idle(&mut self, idle: Duration) {
-        self.cubic.on_idle(idle);
+        if let Form::Rfc(cubic) = &mut self.form {
+            cubic.on_idle(idle);
+        }
+    }
+
+    fn on_transmit_start(&mut self, now: Instant, idle: Duration) {
+        if let Form::Linux(segments) = &mut self.form {
+            segments.on_transmit_start(now, idle);
+        }
+    }
+
+    /// RFC 9438 §4.9 takes all back. Linux takes the window back, and the stage begins anew at it.
+    fn restore(&mut self, before: &Self) {
+        let form = self.form;
+        *self = before.clone();
+        if matches!(form, Form::Linux(_)) {
+            self.form = form;
+        }
     }
 }
 

@@ -48,7 +48,7 @@ impl Algorithm for Dctcp {
         Self { alpha: 1.0, growth: NewReno::counting_octets(), begin: 0, end: 0, marked: 0 }
     }
 
-    fn observe(&mut self, sample: &AckSample) {
+    fn observe(&mut self, _now: Instant, sample: &AckSample) {
         self.on_acked(sample.acked, sample.sent);
     }
 

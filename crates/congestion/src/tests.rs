@@ -1,6 +1,7 @@
 //! Worked numbers of the RFCs, and every controller under arbitrary operations.
 
 mod cubic;
+mod cubic_segments;
 mod hystart;
 mod marks_and_trains;
 mod newreno;
@@ -20,6 +21,7 @@ pub(super) fn config(congestion_control: CongestionControl) -> Config {
         initial_window: 10,
         initial_ssthresh: None,
         cubic_catches_up: true,
+        cubic_in_segments: false,
         ssthresh_from_cwnd: false,
         ssthresh_after_loss: None,
         slow_start_limit: Some(2),

@@ -50,13 +50,16 @@ fn configuration() -> impl Strategy<Value = Config> {
             .prop_map(|hystart| CongestionControl::Cubic { hystart }),
         any::<bool>().prop_map(|byte_counting| CongestionControl::Coupled { byte_counting }),
     ];
-    (control, any::<bool>(), proptest::option::of(1..4_u32), 1..20_u32).prop_map(
-        |(congestion_control, ssthresh_from_cwnd, slow_start_limit, initial_window)| Config {
-            congestion_control,
-            ssthresh_from_cwnd,
-            slow_start_limit,
-            initial_window,
-            ..super::config(congestion_control)
+    (control, any::<[bool; 2]>(), proptest::option::of(1..4_u32), 1..20_u32).prop_map(
+        |(congestion_control, [ssthresh_from_cwnd, cubic_in_segments], slow_start_limit, initial_window)| {
+            Config {
+                congestion_control,
+                cubic_in_segments,
+                ssthresh_from_cwnd,
+                slow_start_limit,
+                initial_window,
+                ..super::config(congestion_control)
+            }
         },
     )
 }

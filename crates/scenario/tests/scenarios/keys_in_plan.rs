@@ -88,6 +88,7 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("tail_loss_probe", "false", |c| c.tail_loss_probe = false),
         ("pacing", "true", |c| c.pacing = true),
         ("cubic_catches_up", "true", |c| c.cubic_catches_up = true),
+        ("cubic_in_segments", "false", |c| c.cubic_in_segments = false),
         ("ssthresh_from_cwnd", "false", |c| c.ssthresh_from_cwnd = false),
         ("slow_start_limit", "2", |c| c.slow_start_limit = Some(2)),
         ("spurious", "none", |c| c.spurious = SpuriousResponse::default()),

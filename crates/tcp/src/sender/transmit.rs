@@ -276,6 +276,7 @@ impl Sender {
             self.controller.restart_after_idle(idle, rto);
             self.trace_window(cx);
         }
+        self.controller.on_transmit_start(cx.now, idle);
         self.rate.on_restart(cx.now);
     }
 
