@@ -141,6 +141,29 @@ fn time_without_data_is_not_part_of_the_stage() {
 }
 
 #[test]
+fn an_idle_time_in_which_the_window_was_not_used_either_is_taken_out_once() {
+    let rtt = Duration::from_millis(100);
+    let (mut idling, mut steady) = (after_loss(1000), after_loss(1000));
+    let (mut a, mut b) = (Instant::ZERO, Instant::ZERO);
+    for _ in 0..30 {
+        round(&mut idling, &mut a, rtt);
+        round(&mut steady, &mut b, rtt);
+    }
+    let before = idling.cwnd();
+    idling.on_ack(a, &AckSample { srtt: Some(rtt), cwnd_limited: false, ..ack(SMSS) });
+    let idle = Duration::from_secs(2);
+    idling.restart_after_idle(idle, idle);
+    idling.set_cwnd(before);
+    a += idle;
+    for _ in 0..30 {
+        round(&mut idling, &mut a, rtt);
+        round(&mut steady, &mut b, rtt);
+    }
+    let ratio = f64::from(idling.cwnd()) / f64::from(steady.cwnd());
+    assert!((ratio - 1.0).abs() < 0.005, "{ratio}");
+}
+
+#[test]
 fn undo_brings_the_stage_back() {
     let rtt = Duration::from_millis(100);
     let (mut undone, mut untouched) = (after_loss(1000), after_loss(1000));
