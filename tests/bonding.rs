@@ -24,8 +24,8 @@ const STEADY: [(&str, &str); 2] = [("links.lte.delay", "17.5 ms"), ("links.lte.j
 const WANDER: &str = "{ distribution = \"wander\", max = \"0.5 ms\" }";
 const WANDERING: [(&str, &str); 2] = [("links.dsl.jitter", WANDER), ("links.lte.jitter", WANDER)];
 
-/// One TCP flow of 30 s instead of the video. Its slow start ends by HyStart++ (RFC 9406), so that it shows what the bond carries: Linux's
-/// ends earlier over two lines of unlike delay (`linux_ends_slow_start_early_over_lines_of_unlike_delay`).
+/// One TCP flow of 30 s instead of the video. Its slow start ends by HyStart++ (RFC 9406), so that it shows what the bond carries. Linux's
+/// ends earlier over two lines of unlike delay (`linux_fills_lines_of_unlike_delay`).
 const TCP: [(&str, &str); 5] = [
     ("connections.video.protocol", "tcp"),
     ("connections.video.tcp", "{ hystart = \"plus-plus\" }"),
@@ -151,13 +151,13 @@ fn lines_whose_delay_varies_are_filled() {
 }
 
 /// HyStart as in Linux takes ACKs that come close together for a full path, and those of two lines come closer than those of one. So slow
-/// start ends below what both carry, and CUBIC takes seconds to get there: `docs/models/bonding.md`, Limits.
+/// start ends below what both carry. Linux's CUBIC then grows by a twentieth per round trip, as there was no loss.
 #[test]
-fn linux_ends_slow_start_early_over_lines_of_unlike_delay() {
+fn linux_fills_lines_of_unlike_delay() {
     let linux = ("connections.video.tcp", "{ hystart = \"linux\" }");
     let overrides = [&TCP[..], &STEADY, &WANDERING, &[linux]].concat();
     let goodputs = each("TCP with Linux's HyStart, Mbit/s", &overrides, |outcome| goodput(outcome, "video"));
-    assert!(least(&goodputs) >= 105.0 && most(&goodputs) < 113.0, "{goodputs:?}");
+    assert!(least(&goodputs) >= 113.0, "{goodputs:?}");
 }
 
 #[test]
@@ -481,8 +481,11 @@ fn a_radio_line_does_no_harm() {
             let outcome = simulate(&text, &[&TCP[..], &rate, more].concat(), seed);
             outcome.connections.iter().map(|row| row.goodput_mbps).sum::<f64>()
         };
-        let ratios = [1, 2].map(|seed| all(&[], seed) / all(&single, seed));
-        println!("{mbps} and a radio, {flows} flows: {ratios:.3?} of the DSL line alone");
-        assert!(least(&ratios) >= 0.95, "{mbps}, {flows} flows: {ratios:?}");
+        // Single runs differ by 0.03, whose losses fall otherwise.
+        let ratios: [f64; 8] =
+            std::array::from_fn(|seed| all(&[], seed as u64 + 1) / all(&single, seed as u64 + 1));
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        println!("{mbps} and a radio, {flows} flows: {ratios:.3?}, mean {mean:.3}, of the DSL line alone");
+        assert!(mean >= 0.97 && least(&ratios) >= 0.92, "{mbps}, {flows} flows: {mean}, {ratios:?}");
     }
 }
