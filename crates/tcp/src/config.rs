@@ -174,6 +174,10 @@ macro_rules! tcp_constants {
                     /// Packets leave in bursts of a millisecond, spaced as Linux spaces them under `fq`: at twice cwnd per SRTT in
                     /// the first half of slow start, 1.2 times after. BBR paces in any case, at its own rate.
                     pacing: bool = false, false;
+                    /// The window grows by the octets that an ACK tells to have arrived, as in Linux (`tcp_cong_control`): what was SACKed
+                    /// before does not count again, and the ACK that ends a fast recovery counts too. Otherwise by the octets that an
+                    /// ACK outside recovery acknowledges cumulatively (RFC 3465 §2.1).
+                    growth_by_delivery: bool = true, false;
                     /// CUBIC's Reno-friendly estimate grows by a whole segment per round-trip time once it is back at the window
                     /// before the loss (RFC 9438 §4.3); Linux goes on with 0.53, as RFC 8312 had it.
                     cubic_catches_up: bool = false, true;

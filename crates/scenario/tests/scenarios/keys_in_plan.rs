@@ -87,6 +87,7 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("prr", "false", |c| c.prr = false),
         ("tail_loss_probe", "false", |c| c.tail_loss_probe = false),
         ("pacing", "true", |c| c.pacing = true),
+        ("growth_by_delivery", "false", |c| c.growth_by_delivery = false),
         ("cubic_catches_up", "true", |c| c.cubic_catches_up = true),
         ("cubic_in_segments", "false", |c| c.cubic_in_segments = false),
         ("ssthresh_from_cwnd", "false", |c| c.ssthresh_from_cwnd = false),

@@ -15,6 +15,7 @@ use std::cmp::Ordering;
 impl Sender {
     /// Any ACK that is not plain.
     pub(super) fn recover(&mut self, cx: &mut Context, ack: &Ack) {
+        let counted = self.counted(cx, ack);
         self.recovery.duplicates =
             if ack.advanced { 0 } else { self.recovery.duplicates + u32::from(ack.duplicate) };
         self.judge_blame(cx, ack);
@@ -23,9 +24,9 @@ impl Sender {
         let limit = self.judge_recovery(cx, ack);
         let lost = self.find_losses(cx, ack);
         match self.recovery.phase {
-            Phase::Open => self.in_open(cx, ack, lost),
-            Phase::Fast => self.in_fast_recovery(cx, ack, lost),
-            Phase::Timeout => self.in_slow_start_after_timeout(cx, ack),
+            Phase::Open => self.in_open(cx, ack, lost, counted),
+            Phase::Fast => self.in_fast_recovery(cx, ack, lost, counted),
+            Phase::Timeout => self.in_slow_start_after_timeout(cx, ack, counted),
         }
         if let Some(limit) = limit.filter(|limit| *limit < self.controller.cwnd()) {
             self.controller.set_cwnd(limit);
@@ -34,6 +35,19 @@ impl Sender {
             // RFC 8985 §7.2: no probe while something is SACKed.
             self.schedule_probe(cx);
         }
+    }
+
+    /// The octets by which an ACK makes the window grow.
+    fn counted(&self, cx: &Context, ack: &Ack) -> u32 {
+        if !cx.config.growth_by_delivery {
+            return ack.delivery.acked;
+        }
+        let told = match self.recovery.phase {
+            Phase::Open => i64::from(self.recovery.duplicates) * i64::from(self.smss),
+            Phase::Fast => self.recovery.credit,
+            Phase::Timeout => 0,
+        };
+        self.newly_delivered(cx, ack.delivery.delivered, told)
     }
 
     pub(super) fn circumstances(&self, cx: &Context) -> Circumstances {
@@ -83,7 +97,7 @@ impl Sender {
     }
 
     /// Is the retransmitted segment, or what duplicate ACKs point at, reason for fast recovery?
-    fn in_open(&mut self, cx: &mut Context, ack: &Ack, lost: bool) {
+    fn in_open(&mut self, cx: &mut Context, ack: &Ack, lost: bool, counted: u32) {
         let by_duplicates = self.recovery.method == LossRecovery::NewReno
             && ack.duplicate
             && self.recovery.duplicates >= self.recovery.threshold
@@ -99,7 +113,7 @@ impl Sender {
             self.recovery.limited = 0;
             // RFC 3168 §6.1.2: no growth by an ACK that tells of congestion.
             if !ack.ece {
-                self.grow(cx, ack.delivery.acked, ack.delivery.newest);
+                self.grow(cx, counted, ack.delivery.newest);
             }
         }
     }
@@ -150,17 +164,21 @@ impl Sender {
         self.recovery.method == LossRecovery::NewReno && !cx.agreed.sack
     }
 
-    /// RFC 9937 §5: without SACK a duplicate ACK counts as one segment, and what those counted is taken off
-    /// the next advance. An advance delivers something, though duplicates of ACKs may have told of all of it (as Linux,
-    /// `tcp_remove_reno_sacks`).
+    /// RFC 9937 §5: without SACK a duplicate ACK counts as one segment.
     fn delivered_for_prr(&self, cx: &Context, delivered: u32, credit_before: i64) -> u32 {
+        if delivered == 0 && self.counts_duplicates(cx) {
+            return self.smss;
+        }
+        self.newly_delivered(cx, delivered, credit_before)
+    }
+
+    /// Without SACK: what duplicate ACKs have told of (`told` octets) is taken off the next advance. An advance delivers something,
+    /// though duplicates of ACKs may have told of all of it (as Linux, `tcp_remove_reno_sacks`).
+    fn newly_delivered(&self, cx: &Context, delivered: u32, told: i64) -> u32 {
         if !self.counts_duplicates(cx) {
             return delivered;
         }
-        if delivered == 0 {
-            return self.smss;
-        }
-        (i64::from(delivered) - credit_before).max(i64::from(self.smss.min(delivered))) as u32
+        (i64::from(delivered) - told).max(i64::from(self.smss.min(delivered))) as u32
     }
 
     fn reduce_proportionally(&mut self, delivered: u32, bound: ReductionBound) {
@@ -172,9 +190,10 @@ impl Sender {
         }
     }
 
-    fn in_fast_recovery(&mut self, cx: &mut Context, ack: &Ack, lost: bool) {
+    fn in_fast_recovery(&mut self, cx: &mut Context, ack: &Ack, lost: bool, counted: u32) {
         if ack.advanced && self.has_recovered(cx) {
-            return self.leave_fast_recovery(cx);
+            self.leave_fast_recovery(cx);
+            return self.behind_fast_recovery(cx, ack, lost, counted);
         }
         let credit_before = self.recovery.credit;
         if self.recovery.method == LossRecovery::NewReno {
@@ -243,6 +262,14 @@ impl Sender {
         self.close_recovery(cx);
     }
 
+    /// The ACK that has ended a recovery may tell of losses behind it, which begin the next. With `growth_by_delivery` it counts for the
+    /// window too, as in Linux (`tcp_fastretrans_alert` and then `tcp_cong_avoid`).
+    fn behind_fast_recovery(&mut self, cx: &mut Context, ack: &Ack, lost: bool, counted: u32) {
+        if cx.config.growth_by_delivery || lost {
+            self.in_open(cx, ack, lost, counted);
+        }
+    }
+
     /// Fast or timeout recovery is over.
     fn close_recovery(&mut self, cx: &mut Context) {
         self.controller.exit_recovery();
@@ -253,14 +280,14 @@ impl Sender {
     }
 
     /// Slow start over what the timeout left.
-    fn in_slow_start_after_timeout(&mut self, cx: &mut Context, ack: &Ack) {
+    fn in_slow_start_after_timeout(&mut self, cx: &mut Context, ack: &Ack, counted: u32) {
         if !ack.advanced {
             return;
         }
         let done = self.queue.una() >= self.recovery.recover;
         self.usage.set_limited();
         if !ack.ece {
-            self.grow(cx, ack.delivery.acked, ack.delivery.newest);
+            self.grow(cx, counted, ack.delivery.newest);
         }
         if done {
             self.close_recovery(cx);
