@@ -72,7 +72,7 @@ pub struct Config {
     /// CUBIC's Reno-friendly estimate catches up (RFC 9438 §4.3).
     pub cubic_catches_up: bool,
     /// CUBIC counts whole segments and calculates its growth as often as Linux does.
-    pub cubic_in_segments: bool,
+    pub whole_segments: bool,
     /// After a loss ssthresh is taken from cwnd and in whole segments, otherwise from FlightSize in octets.
     pub ssthresh_from_cwnd: bool,
     /// After every loss ssthresh is so many segments, whatever the algorithm says.

@@ -136,7 +136,7 @@ impl Algorithm for CubicControl {
     fn new(config: &Config, _now: Instant, _window: &mut Window) -> Self {
         let version = config.congestion_control.hystart();
         Self {
-            form: if config.cubic_in_segments {
+            form: if config.whole_segments {
                 Form::Linux(Segments::new(config.cubic_catches_up))
             } else {
                 Form::Rfc(Cubic::new(config.cubic_catches_up))

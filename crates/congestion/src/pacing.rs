@@ -8,6 +8,9 @@ const AVOIDANCE_PERCENT: u128 = 120;
 /// The largest burst, as that of Linux's segmentation offload.
 const LARGEST_QUANTUM: u64 = 64 * 1024;
 
+/// A packet makes the next wait no longer, as in Linux's `fq_dequeue`: the rate may be another by then.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// Linux's pacing rate: twice cwnd per round-trip time while cwnd is below half of ssthresh, 1.2 times after.
 pub fn pacing_rate(cwnd: u32, ssthresh: u32, srtt: Duration) -> Rate {
     let percent = if cwnd < ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
@@ -58,7 +61,7 @@ impl Pacer {
         self.credit = self.room(now, quantum).saturating_sub(size);
         let bits = u128::from(size) * 8_000_000_000;
         let delay = bits.div_ceil(u128::from(rate.bits_per_sec().max(1)));
-        let delay = Duration::from_nanos(u64::try_from(delay).unwrap_or(u64::MAX));
+        let delay = Duration::from_nanos(u64::try_from(delay).unwrap_or(u64::MAX)).min(LONGEST_WAIT);
         self.next_send_time = self.next_send_time.max(now).saturating_add(delay);
     }
 }

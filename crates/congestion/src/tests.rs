@@ -21,7 +21,7 @@ pub(super) fn config(congestion_control: CongestionControl) -> Config {
         initial_window: 10,
         initial_ssthresh: None,
         cubic_catches_up: true,
-        cubic_in_segments: false,
+        whole_segments: false,
         ssthresh_from_cwnd: false,
         ssthresh_after_loss: None,
         slow_start_limit: Some(2),

@@ -181,9 +181,10 @@ macro_rules! tcp_constants {
                     /// CUBIC's Reno-friendly estimate grows by a whole segment per round-trip time once it is back at the window
                     /// before the loss (RFC 9438 §4.3); Linux goes on with 0.53, as RFC 8312 had it.
                     cubic_catches_up: bool = false, true;
-                    /// CUBIC counts whole segments, and calculates its growth anew when the window has changed, else at most 32 times
-                    /// a second, as Linux does; otherwise at each ACK, with fractions (RFC 9438).
-                    cubic_in_segments: bool = true, false;
+                    /// Windows are counted in whole segments, as in Linux. CUBIC calculates its growth anew when the window has changed, else at
+                    /// most 32 times a second, and not at each ACK with fractions (RFC 9438). Proportional rate reduction rounds what may be
+                    /// sent up to a segment.
+                    whole_segments: bool = true, false;
                     /// After a loss, take ssthresh from cwnd and in whole segments, as Linux does; otherwise from FlightSize, in
                     /// octets (RFC 5681 §3.1 eq. 4, RFC 9438 §4.6).
                     ssthresh_from_cwnd: bool = true, false;
@@ -245,7 +246,7 @@ impl Config {
             initial_window: self.initial_window,
             initial_ssthresh: self.initial_ssthresh,
             cubic_catches_up: self.cubic_catches_up,
-            cubic_in_segments: self.cubic_in_segments,
+            whole_segments: self.whole_segments,
             ssthresh_from_cwnd: self.ssthresh_from_cwnd,
             ssthresh_after_loss: self.quirks.ssthresh_after_loss,
             slow_start_limit: self.slow_start_limit,

@@ -9,7 +9,7 @@ const RTT: Duration = Duration::from_millis(20);
 
 fn linux() -> Config {
     Config {
-        cubic_in_segments: true,
+        whole_segments: true,
         cubic_catches_up: false,
         ssthresh_from_cwnd: true,
         slow_start_limit: None,

@@ -51,10 +51,10 @@ fn configuration() -> impl Strategy<Value = Config> {
         any::<bool>().prop_map(|byte_counting| CongestionControl::Coupled { byte_counting }),
     ];
     (control, any::<[bool; 2]>(), proptest::option::of(1..4_u32), 1..20_u32).prop_map(
-        |(congestion_control, [ssthresh_from_cwnd, cubic_in_segments], slow_start_limit, initial_window)| {
+        |(congestion_control, [ssthresh_from_cwnd, whole_segments], slow_start_limit, initial_window)| {
             Config {
                 congestion_control,
-                cubic_in_segments,
+                whole_segments,
                 ssthresh_from_cwnd,
                 slow_start_limit,
                 initial_window,

@@ -89,7 +89,7 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("pacing", "true", |c| c.pacing = true),
         ("growth_by_delivery", "false", |c| c.growth_by_delivery = false),
         ("cubic_catches_up", "true", |c| c.cubic_catches_up = true),
-        ("cubic_in_segments", "false", |c| c.cubic_in_segments = false),
+        ("whole_segments", "false", |c| c.whole_segments = false),
         ("ssthresh_from_cwnd", "false", |c| c.ssthresh_from_cwnd = false),
         ("slow_start_limit", "2", |c| c.slow_start_limit = Some(2)),
         ("spurious", "none", |c| c.spurious = SpuriousResponse::default()),

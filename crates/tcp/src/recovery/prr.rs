@@ -10,6 +10,8 @@ pub(crate) struct Prr {
     recover_fs: u64,
     delivered: u64,
     out: u64,
+    /// What a total is rounded up to: a segment, or an octet.
+    unit: u32,
 }
 
 /// What one ACK in recovery tells.
@@ -37,7 +39,12 @@ impl Prr {
     /// Recovery begins, with `ssthresh` from the congestion control. `undelivered` is RecoverFS (RFC 9937 §6): what was outstanding
     /// and not selectively acknowledged before the ACK that started it; all of it, and no more, can still be delivered.
     pub(crate) fn new(ssthresh: u32, undelivered: u32) -> Self {
-        Self { ssthresh, recover_fs: u64::from(undelivered.max(1)), delivered: 0, out: 0 }
+        Self { ssthresh, recover_fs: u64::from(undelivered.max(1)), delivered: 0, out: 0, unit: 1 }
+    }
+
+    /// The same, with totals rounded up to whole segments of `smss` octets (Linux, `tcp_cwnd_reduction`).
+    pub(crate) fn in_segments(ssthresh: u32, undelivered: u32, smss: u32) -> Self {
+        Self { unit: smss.max(1), ..Self::new(ssthresh, undelivered) }
     }
 
     /// RFC 9937 §7: how many octets may be sent now; cwnd is the inflight plus these.
@@ -48,7 +55,8 @@ impl Prr {
             0
         } else if inflight > ssthresh {
             // Proportional, rounded up.
-            (self.delivered * ssthresh).div_ceil(self.recover_fs).saturating_sub(self.out)
+            let total = (self.delivered * ssthresh).div_ceil(self.recover_fs);
+            total.next_multiple_of(u64::from(self.unit)).saturating_sub(self.out)
         } else {
             let arrived = self.delivered.saturating_sub(self.out).max(u64::from(ack.delivered));
             let bound = match ack.bound {

@@ -309,6 +309,11 @@ impl SentQueue {
         self.to_retransmit > 0
     }
 
+    /// Is anything deemed lost, sent again or not?
+    pub(crate) fn has_lost(&self) -> bool {
+        self.lost > 0
+    }
+
     /// The highest octet SACKed, plus one.
     pub(crate) fn highest_sacked(&self) -> Option<Seq> {
         (self.sacked > 0).then_some(self.highest_sacked)

@@ -106,7 +106,7 @@ impl Sender {
         if by_duplicates {
             self.queue.mark_lost(0);
         }
-        if lost || by_duplicates || self.queue.wants_retransmission() {
+        if lost || by_duplicates || self.queue.has_lost() {
             return self.enter_fast_recovery(cx, ack.delivery.delivered, ack.undelivered_before);
         }
         if ack.advanced {
@@ -137,7 +137,11 @@ impl Sender {
             self.recovery.credit = i64::from(self.recovery.duplicates) * i64::from(self.smss);
         }
         if cx.config.prr && !self.controller.models_path() {
-            self.recovery.prr = Some(Prr::new(ssthresh, undelivered_before));
+            self.recovery.prr = Some(if cx.config.whole_segments {
+                Prr::in_segments(ssthresh, undelivered_before, self.smss)
+            } else {
+                Prr::new(ssthresh, undelivered_before)
+            });
             self.reduce_proportionally(
                 self.delivered_for_prr(cx, delivered, 0),
                 ReductionBound::Conservative,
@@ -262,10 +266,11 @@ impl Sender {
         self.close_recovery(cx);
     }
 
-    /// The ACK that has ended a recovery may tell of losses behind it, which begin the next. With `growth_by_delivery` it counts for the
-    /// window too, as in Linux (`tcp_fastretrans_alert` and then `tcp_cong_avoid`).
+    /// What was lost above the point where a recovery ends, and perhaps sent again, was sent after it had begun. That is another loss (RFC 5681
+    /// §4.3), and begins another recovery. Otherwise the ACK counts for the window with `growth_by_delivery`, as in Linux
+    /// (`tcp_fastretrans_alert` and then `tcp_cong_avoid`).
     fn behind_fast_recovery(&mut self, cx: &mut Context, ack: &Ack, lost: bool, counted: u32) {
-        if cx.config.growth_by_delivery || lost {
+        if cx.config.growth_by_delivery || lost || self.queue.has_lost() {
             self.in_open(cx, ack, lost, counted);
         }
     }

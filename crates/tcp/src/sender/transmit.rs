@@ -59,7 +59,7 @@ impl Sender {
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
     pub(crate) fn next_segment(&mut self, cx: &mut Context) -> Option<Outgoing> {
         if self.is_held_by_pacer(cx) {
-            return None;
+            return self.transmit_in_spite_of_pacer(cx);
         }
         if self.queue.wants_retransmission()
             && let Some(segment) = self.transmit_lost(cx)
@@ -79,6 +79,13 @@ impl Sender {
         }
         let suspects = self.recovery.phase == Phase::Fast && self.recovery.method == LossRecovery::Sack;
         if suspects { self.transmit_suspect(cx) } else { None }
+    }
+
+    /// What a timeout sends again has waited long enough: it goes at once, as in Linux (`tcp_retransmit_timer`).
+    #[inline(never)]
+    fn transmit_in_spite_of_pacer(&mut self, cx: &mut Context) -> Option<Outgoing> {
+        let by_timeout = self.recovery.phase == Phase::Timeout && self.recovery.fast_retransmit;
+        if by_timeout && self.queue.wants_retransmission() { self.transmit_lost(cx) } else { None }
     }
 
     /// RFC 6675 §4 NextSeg (1).

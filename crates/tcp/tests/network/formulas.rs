@@ -34,7 +34,7 @@ fn config(congestion_control: CongestionControl, loss_recovery: LossRecovery, ac
         congestion_control,
         ssthresh_from_cwnd: false,
         cubic_catches_up: true,
-        cubic_in_segments: false,
+        whole_segments: false,
         slow_start_limit: Some(2),
         spurious: SpuriousResponse::default(),
         ..Config::linux()
