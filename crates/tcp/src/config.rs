@@ -159,6 +159,10 @@ macro_rules! tcp_constants {
                     max_syn_retransmissions: u32 = 6, 6;
                     /// How losses are found.
                     loss_recovery: LossRecovery = LossRecovery::Rack, LossRecovery::NewReno;
+                    /// RACK's round-trip time is that of the segment which Linux looks at last (`tcp_rack_advance`): of an ACK that advances, the
+                    /// highest acknowledged, although what it SACKs was sent later. Otherwise of the one sent last (RFC 8985 §6.2). An ACK
+                    /// that was delayed finds a loss later so.
+                    rack_rtt_as_linux: bool = true, false;
                     /// Limited transmit (RFC 3042; part of RFC 6675).
                     limited_transmit: bool = true, false;
                     /// Fast recovery after a fast retransmit (RFC 5681 §3.2). Without it the connection begins again with one

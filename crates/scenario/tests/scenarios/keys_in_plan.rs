@@ -87,6 +87,7 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("prr", "false", |c| c.prr = false),
         ("tail_loss_probe", "false", |c| c.tail_loss_probe = false),
         ("pacing", "true", |c| c.pacing = true),
+        ("rack_rtt_as_linux", "false", |c| c.rack_rtt_as_linux = false),
         ("growth_by_delivery", "false", |c| c.growth_by_delivery = false),
         ("cubic_catches_up", "true", |c| c.cubic_catches_up = true),
         ("whole_segments", "false", |c| c.whole_segments = false),

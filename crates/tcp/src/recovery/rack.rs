@@ -21,6 +21,15 @@ pub(crate) struct Rack {
     persist: u8,
 }
 
+/// Whose round-trip time RACK.rtt is, of the segments that an ACK delivers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RackRtt {
+    /// The latest sent (RFC 8985 §6.2 step 2).
+    Latest,
+    /// The one that is looked at last ([`Delivery::looked_at`]), as in Linux (`tcp_rack_advance`).
+    LookedAt,
+}
+
 /// What [`Rack::detect`] needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circumstances {
@@ -35,9 +44,12 @@ pub(crate) struct Circumstances {
 
 impl Rack {
     /// RFC 8985 §6.2 steps 2 and 3; `highest` is the highest octet delivered, plus one.
-    pub(crate) fn update(&mut self, now: Instant, highest: Mark, delivery: &Delivery) {
+    pub(crate) fn update(&mut self, now: Instant, highest: Mark, delivery: &Delivery, rtt: RackRtt) {
         if let Some((at, end)) = delivery.latest {
             self.on_delivered(now, at, end);
+        }
+        if let Some(at) = delivery.looked_at.filter(|_| rtt == RackRtt::LookedAt) {
+            self.rtt = now.saturating_since(at);
         }
         self.reordering_seen |= delivery.reordered.is_some();
         self.fack = self.fack.max(highest);

@@ -130,6 +130,10 @@ pub(crate) struct Delivery {
     pub(crate) newest: Instant,
     /// RACK: the latest (re)transmission delivered: when sent, and its end.
     pub(crate) latest: Option<(Instant, Seq)>,
+    /// When the transmission was sent that Linux looks at last: SACKed segments come first, then those acknowledged cumulatively.
+    pub(crate) looked_at: Option<Instant>,
+    /// That one was acknowledged cumulatively.
+    cumulatively: bool,
     /// Sequence number of the lowest never-retransmitted segment delivered below one delivered before.
     pub(crate) reordered: Option<Seq>,
     /// Never-retransmitted segments were delivered, the highest ending here.
@@ -153,6 +157,8 @@ impl Delivery {
             oldest: Instant::MAX,
             newest: Instant::MAX,
             latest: None,
+            looked_at: None,
+            cumulatively: false,
             reordered: None,
             original_end: None,
             retransmitted: false,
@@ -182,6 +188,9 @@ impl Delivery {
             if end.before(self.fack) && self.reordered.is_none_or(|old| sent.seq.before(old)) {
                 self.reordered = Some(sent.seq);
             }
+        }
+        if !self.cumulatively {
+            self.looked_at = Some(sent.sent_at);
         }
         if self.latest.is_none_or(|(at, end)| sent_after(sent.sent_at, sent.end(), at, end)) {
             self.latest = Some((sent.sent_at, sent.end()));
@@ -361,6 +370,7 @@ impl SentQueue {
                 self.forget(&sent, delivery);
             }
         }
+        delivery.cumulatively = delivery.looked_at.is_some();
         self.una += delivery.acked - acked_before;
         self.reported.forget_below(una);
         if self.segments.is_empty() {

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
 use crate::recovery::prr::{Prr, PrrAck, ReductionBound};
-use crate::recovery::rack::Circumstances;
+use crate::recovery::rack::{Circumstances, RackRtt};
 use crate::recovery::spurious::Cause;
 use ropewalk_units::Duration;
 use std::cmp::Ordering;
@@ -85,7 +85,8 @@ impl Sender {
     /// RFC 8985 §6.2 steps 2 and 3.
     fn note_delivered(&mut self, cx: &Context, ack: &Ack) {
         let highest = self.queue.highest_sacked().map_or(self.queue.una(), |end| self.mark(end));
-        self.recovery.rack.update(cx.now, highest, &ack.delivery);
+        let rtt = if cx.config.rack_rtt_as_linux { RackRtt::LookedAt } else { RackRtt::Latest };
+        self.recovery.rack.update(cx.now, highest, &ack.delivery, rtt);
     }
 
     /// RFC 8985 §6.2 step 5, on ACKs and when the reordering timer fires.
@@ -142,10 +143,8 @@ impl Sender {
             } else {
                 Prr::new(ssthresh, undelivered_before)
             });
-            self.reduce_proportionally(
-                self.delivered_for_prr(cx, delivered, 0),
-                ReductionBound::Conservative,
-            );
+            let delivered = if delivered == 0 && self.counts_duplicates(cx) { self.smss } else { delivered };
+            self.reduce_proportionally(self.newly_delivered(cx, delivered, 0), ReductionBound::Conservative);
         } else {
             self.controller.set_cwnd(ssthresh);
         }
@@ -168,15 +167,7 @@ impl Sender {
         self.recovery.method == LossRecovery::NewReno && !cx.agreed.sack
     }
 
-    /// RFC 9937 §5: without SACK a duplicate ACK counts as one segment.
-    fn delivered_for_prr(&self, cx: &Context, delivered: u32, credit_before: i64) -> u32 {
-        if delivered == 0 && self.counts_duplicates(cx) {
-            return self.smss;
-        }
-        self.newly_delivered(cx, delivered, credit_before)
-    }
-
-    /// Without SACK: what duplicate ACKs have told of (`told` octets) is taken off the next advance. An advance delivers something,
+    /// RFC 9937 §5: without SACK what duplicate ACKs have told of (`told` octets) is taken off the next advance. An advance delivers something,
     /// though duplicates of ACKs may have told of all of it (as Linux, `tcp_remove_reno_sacks`).
     fn newly_delivered(&self, cx: &Context, delivered: u32, told: i64) -> u32 {
         if !self.counts_duplicates(cx) {
@@ -204,7 +195,11 @@ impl Sender {
             self.newreno_in_recovery(cx, ack);
         }
         if self.recovery.prr.is_some() && (ack.delivery.delivered > 0 || ack.duplicate) {
-            let delivered = self.delivered_for_prr(cx, ack.delivery.delivered, credit_before);
+            let delivered = if ack.advanced || !self.counts_duplicates(cx) {
+                self.newly_delivered(cx, ack.delivery.delivered, credit_before)
+            } else {
+                (self.recovery.credit - credit_before).max(0) as u32
+            };
             let is_safe = ack.advanced && !lost;
             let bound = if is_safe { ReductionBound::SlowStart } else { ReductionBound::Conservative };
             self.reduce_proportionally(delivered, bound);
@@ -237,7 +232,10 @@ impl Sender {
     /// less one segment, which filled the hole.
     fn adjust_credit(&mut self, ack: &Ack) {
         if ack.duplicate {
-            self.recovery.credit += i64::from(self.smss);
+            // RFC 5681 §5: at least one segment is missing, so no more duplicates can be honest (as Linux, `tcp_limit_reno_sacked`).
+            let most = i64::from(self.flight()) - i64::from(self.smss);
+            self.recovery.credit =
+                (self.recovery.credit + i64::from(self.smss)).min(most.max(self.recovery.credit));
         } else if ack.advanced {
             let acked = ack.delivery.acked;
             let filled = if acked >= self.smss { self.smss } else { 0 };
