@@ -71,3 +71,18 @@ impl Default for Pacer {
         Self::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_makes_the_next_wait_a_second_at_most() {
+        for (bits, wait_ms) in [(12_000_000, 1), (12_000, 1000), (142, 1000), (0, 1000)] {
+            let mut pacer = Pacer::new();
+            let now = Instant::ZERO + Duration::from_secs(5);
+            pacer.on_sent(now, 1500, Rate::from_bits_per_sec(bits), 1500);
+            assert_eq!(pacer.next_send_time(), now + Duration::from_millis(wait_ms), "{bits} bit/s");
+        }
+    }
+}

@@ -4,6 +4,7 @@
 mod script;
 
 mod acknowledging;
+mod behind_recovery;
 mod closing;
 mod congestion;
 mod dctcp;

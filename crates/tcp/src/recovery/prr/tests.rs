@@ -39,6 +39,27 @@ fn one_loss_halves_the_flight_over_one_round() {
     assert!(sent.iter().all(|&out| out <= 2 * SMSS), "no burst: {sent:?}");
 }
 
+/// As a capture of Linux shows it: 13 segments outstanding, ssthresh 6.
+#[test]
+fn in_whole_segments_a_part_of_one_lets_it_go() {
+    let sends = |mut prr: Prr| {
+        let mut inflight = 12 * SMSS;
+        let mut at = Vec::new();
+        for ack in 1..=7 {
+            inflight -= SMSS;
+            let told = PrrAck { delivered: SMSS, inflight, bound: ReductionBound::Conservative, smss: SMSS };
+            if prr.on_ack(&told) >= SMSS {
+                prr.on_sent(SMSS);
+                inflight += SMSS;
+                at.push(ack);
+            }
+        }
+        at
+    };
+    assert_eq!(sends(Prr::in_segments(6 * SMSS, 13 * SMSS, SMSS)), [1, 3, 5, 7]);
+    assert_eq!(sends(Prr::new(6 * SMSS, 13 * SMSS)), [1, 5, 7], "in octets");
+}
+
 #[test]
 fn cubic_sends_seven_for_ten_delivered() {
     let (sent, ..) = recover(100, &[0], 70 * SMSS);
