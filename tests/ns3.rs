@@ -37,7 +37,11 @@ fn ratios(name: &str, settings: &[(&str, &str)], theirs: [f64; 2]) -> [f64; 2] {
 
 #[test]
 fn growth_by_acks_gives_the_rate_of_its_newreno() {
-    let settings = [("tcp.congestion_control", "newreno"), ("tcp.byte_counting", "false")];
+    let settings = [
+        ("tcp.congestion_control", "newreno"),
+        ("tcp.byte_counting", "false"),
+        ("tcp.growth_by_delivery", "false"),
+    ];
     for ratio in ratios("NewReno, growth by ACKs", &settings, [5.32, 2.20]) {
         assert!((1.0..1.15).contains(&ratio), "{ratio:.3}");
     }

@@ -107,7 +107,7 @@ impl Sender {
         if by_duplicates {
             self.queue.mark_lost(0);
         }
-        if lost || by_duplicates || self.queue.has_lost() {
+        if lost || by_duplicates || self.queue.wants_retransmission() || self.is_lost_anew() {
             return self.enter_fast_recovery(cx, ack.delivery.delivered, ack.undelivered_before);
         }
         if ack.advanced {
@@ -268,9 +268,14 @@ impl Sender {
     /// §4.3), and begins another recovery. Otherwise the ACK counts for the window with `growth_by_delivery`, as in Linux
     /// (`tcp_fastretrans_alert` and then `tcp_cong_avoid`).
     fn behind_fast_recovery(&mut self, cx: &mut Context, ack: &Ack, lost: bool, counted: u32) {
-        if cx.config.growth_by_delivery || lost || self.queue.has_lost() {
+        if cx.config.growth_by_delivery || lost || self.is_lost_anew() {
             self.in_open(cx, ack, lost, counted);
         }
+    }
+
+    /// Is something deemed lost that no recovery has answered? A model of the path judges losses by itself.
+    fn is_lost_anew(&self) -> bool {
+        self.queue.has_lost() && !self.controller.models_path()
     }
 
     /// Fast or timeout recovery is over.
