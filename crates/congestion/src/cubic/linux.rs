@@ -186,7 +186,7 @@ impl Stage {
     fn target(&self, t: u64) -> u64 {
         let from = t.abs_diff(self.k);
         let cubed = u128::from(from) * u128::from(from) * u128::from(from);
-        let far = u64::try_from(u128::from(C) * cubed >> 40).unwrap_or(u64::MAX);
+        let far = u64::try_from((u128::from(C) * cubed) >> 40).unwrap_or(u64::MAX);
         if t < self.k { self.origin.saturating_sub(far) } else { self.origin.saturating_add(far) }
     }
 

@@ -169,7 +169,7 @@ impl Model {
             }
             self.cubic(now);
         }
-        let delta = self.cwnd * 15 >> 3;
+        let delta = (self.cwnd * 15) >> 3;
         while self.ack_cnt > delta {
             self.ack_cnt -= delta;
             self.tcp_cwnd += 1;
