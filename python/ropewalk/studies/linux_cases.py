@@ -242,7 +242,7 @@ def _buffers(*, quick: bool) -> Group:
             size,
             _scenario("buffers", 10, links, protocol="mptcp", mptcp={"receive_buffer": size}),
             "goodput_mbps",
-            seeds=2 if quick else 10,
+            seeds=2 if quick else 30,
         )
         for size in sizes
     ]
