@@ -15,6 +15,8 @@ const BETA: u64 = 717;
 const SECOND: u64 = 1 << 10;
 /// C in 1/1024, over cubed seconds of 2^30.
 const C: u64 = 410;
+/// Further from K the cubic is beyond any window: 17 years, in 1/1024 s.
+const FURTHEST: u64 = 1 << 39;
 /// A window below Reno's estimate: so many eighths of a window are acknowledged for each segment that the estimate
 /// grows by, 8 (1 + β) / (3 (1 - β)).
 const RENO_EIGHTHS: u64 = 15;
@@ -184,7 +186,7 @@ impl Segments {
 
 impl Stage {
     fn target(&self, t: u64) -> u64 {
-        let from = t.abs_diff(self.k);
+        let from = t.abs_diff(self.k).min(FURTHEST);
         let cubed = u128::from(from) * u128::from(from) * u128::from(from);
         let far = u64::try_from((u128::from(C) * cubed) >> 40).unwrap_or(u64::MAX);
         if t < self.k { self.origin.saturating_sub(far) } else { self.origin.saturating_add(far) }

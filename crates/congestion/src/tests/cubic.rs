@@ -17,6 +17,12 @@ fn after_loss(segments: u32) -> Controller {
     controller
 }
 
+fn thirty_rounds_after_loss(rtt: Duration) -> (Controller, Instant) {
+    let (mut controller, mut now) = (after_loss(1000), Instant::ZERO);
+    (0..30).for_each(|_| round(&mut controller, &mut now, rtt));
+    (controller, now)
+}
+
 #[test]
 fn the_closed_form_gives_known_numbers() {
     // RFC 9438 §4.2 with W_max = 1000: K = cbrt(1000 * 0.3 / 0.4) = 9.0856 s; W(0) = 700, W(K) = 1000.
@@ -119,12 +125,7 @@ fn in_the_reno_friendly_region_it_takes_what_reno_takes() {
 #[test]
 fn time_without_data_is_not_part_of_the_stage() {
     let rtt = Duration::from_millis(100);
-    let (mut pausing, mut steady) = (after_loss(1000), after_loss(1000));
-    let (mut a, mut b) = (Instant::ZERO, Instant::ZERO);
-    for _ in 0..30 {
-        round(&mut pausing, &mut a, rtt);
-        round(&mut steady, &mut b, rtt);
-    }
+    let [(mut pausing, mut a), (mut steady, mut b)] = [(); 2].map(|()| thirty_rounds_after_loss(rtt));
     // Two seconds limited by the application: an ACK now and then, and no growth.
     let before = pausing.cwnd();
     for _ in 0..20 {
@@ -143,12 +144,7 @@ fn time_without_data_is_not_part_of_the_stage() {
 #[test]
 fn an_idle_time_in_which_the_window_was_not_used_either_is_taken_out_once() {
     let rtt = Duration::from_millis(100);
-    let (mut idling, mut steady) = (after_loss(1000), after_loss(1000));
-    let (mut a, mut b) = (Instant::ZERO, Instant::ZERO);
-    for _ in 0..30 {
-        round(&mut idling, &mut a, rtt);
-        round(&mut steady, &mut b, rtt);
-    }
+    let [(mut idling, mut a), (mut steady, mut b)] = [(); 2].map(|()| thirty_rounds_after_loss(rtt));
     let before = idling.cwnd();
     idling.on_ack(a, &AckSample { srtt: Some(rtt), cwnd_limited: false, ..ack(SMSS) });
     let idle = Duration::from_secs(2);

@@ -118,6 +118,13 @@ fn an_unnecessary_reduction_gives_the_window_back_and_a_new_stage() {
     assert_eq!(acked(&mut controller, at(5001), before / SMSS / 2), before / SMSS);
 }
 
+#[test]
+fn a_stage_may_last_for_centuries() {
+    let mut controller = after_loss(100);
+    acked(&mut controller, at(1000), 1);
+    assert_eq!(acked(&mut controller, at(500 * 365 * 86_400_000), 10), 75, "two segments for one more");
+}
+
 /// The kernel's variables, under its names, in jiffies of 4 ms.
 #[derive(Default, Clone, Copy, Debug)]
 struct Model {

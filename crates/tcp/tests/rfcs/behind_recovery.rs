@@ -9,17 +9,10 @@ use ropewalk_tcp::Config;
 #[test]
 fn a_loss_above_the_recovery_point_begins_another_recovery() {
     let mut s = Script::established(Config { initial_window: 8, ..sack() });
+    s.run("push 13000");
+    s.expect_segments(8);
     s.run(
         "
-        push 13000
-        > . 1:1001
-        > . 1001:2001
-        > . 2001:3001
-        > . 3001:4001
-        > . 4001:5001
-        > . 5001:6001
-        > . 6001:7001
-        > . 7001:8001
         +20 < . 1:1 ack 1 sack 1001-4001
         > . 1:1001
         +1 < . 1:1 ack 1 sack 1001-6001
@@ -49,13 +42,10 @@ fn a_loss_above_the_recovery_point_begins_another_recovery() {
 fn the_ack_that_ends_a_recovery_counts_by_delivery() {
     for (growth_by_delivery, cwnd) in [(true, 3000), (false, 2000)] {
         let mut s = Script::established(Config { initial_window: 4, growth_by_delivery, ..rack() });
+        s.run("push 6000");
+        s.expect_segments(4);
         s.run(
             "
-            push 6000
-            > . 1:1001
-            > . 1001:2001
-            > . 2001:3001
-            > . 3001:4001
             +20 < . 1:1 ack 1 sack 1001-4001
             > . 1:1001
             > . 4001:5001
@@ -74,11 +64,10 @@ fn the_ack_that_ends_a_recovery_counts_by_delivery() {
 fn by_delivery_an_advance_counts_without_what_was_sacked() {
     for (growth_by_delivery, cwnd) in [(true, 3000), (false, 4000)] {
         let mut s = Script::established(Config { initial_window: 2, growth_by_delivery, ..rack() });
+        s.run("push 2000");
+        s.expect_segments(2);
         s.run(
             "
-            push 2000
-            > . 1:1001
-            > . 1001:2001
             +20 < . 1:1 ack 1 sack 1001-2001
             +1 < . 1:1 ack 2001
         ",
@@ -115,13 +104,10 @@ fn racks_round_trip_time_is_that_of_what_is_looked_at_last() {
 #[test]
 fn duplicates_tell_of_no_more_than_was_outstanding() {
     let mut s = Script::established(Config { initial_window: 4, ..plain() });
+    s.run("push 9000");
+    s.expect_segments(4);
     s.run(
         "
-        push 9000
-        > . 1:1001
-        > . 1001:2001
-        > . 2001:3001
-        > . 3001:4001
         +20 < . 1:1 ack 1
         < . 1:1 ack 1
         < . 1:1 ack 1
