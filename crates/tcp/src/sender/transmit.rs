@@ -27,7 +27,7 @@ impl Sender {
     /// change nothing.
     pub(crate) fn may_have_data(&self, cx: &Context) -> bool {
         if self.timers.is_pacing() {
-            return false;
+            return self.owes_what_timed_out();
         }
         if self.queue.wants_retransmission() || self.recovery.phase != Phase::Open {
             return true;
@@ -59,7 +59,7 @@ impl Sender {
     /// Repairs first, then new data, then repairs on suspicion (RFC 6675 §4 NextSeg).
     pub(crate) fn next_segment(&mut self, cx: &mut Context) -> Option<Outgoing> {
         if self.is_held_by_pacer(cx) {
-            return self.transmit_in_spite_of_pacer(cx);
+            return if self.owes_what_timed_out() { self.transmit_lost(cx) } else { None };
         }
         if self.queue.wants_retransmission()
             && let Some(segment) = self.transmit_lost(cx)
@@ -81,11 +81,11 @@ impl Sender {
         if suspects { self.transmit_suspect(cx) } else { None }
     }
 
-    /// What a timeout sends again has waited long enough: it goes at once, as in Linux (`tcp_retransmit_timer`).
-    #[inline(never)]
-    fn transmit_in_spite_of_pacer(&mut self, cx: &mut Context) -> Option<Outgoing> {
-        let by_timeout = self.recovery.phase == Phase::Timeout && self.recovery.fast_retransmit;
-        if by_timeout && self.queue.wants_retransmission() { self.transmit_lost(cx) } else { None }
+    /// What a timeout sends again has waited long enough: no pacer holds it, as in Linux (`tcp_retransmit_timer`).
+    fn owes_what_timed_out(&self) -> bool {
+        self.recovery.phase == Phase::Timeout
+            && self.recovery.fast_retransmit
+            && self.queue.wants_retransmission()
     }
 
     /// RFC 6675 §4 NextSeg (1).

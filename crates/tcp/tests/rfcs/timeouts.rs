@@ -149,3 +149,29 @@ fn limited_transmit_does_not_raise_ssthresh() {
     );
     assert_eq!(s.tcp.ssthresh(), 5000);
 }
+
+/// Linux's `tcp_retransmit_timer` asks no pacer: what has timed out goes at once.
+#[test]
+fn what_times_out_is_not_held_by_the_pacer() {
+    let tenth = Duration::from_millis(100);
+    let config = Config { pacing: true, timestamps: true, initial_window: 1, rto_initial: tenth, ..plain() };
+    let mut s = Script::connect(Config { rto_min: tenth, rto_max: tenth, ..config });
+    s.run(
+        "
+        > S 0:1
+        +99 < S. 0:1 ack 1 mss 1000 ts 7/100
+        > . 1:1
+        push 3000
+        > . 1:989 ts 199/7
+        +100 > . 1:989
+        +100 > . 1:989
+        +100 > . 1:989
+        +99 < . 1:1 ack 989 ts 8/199
+        > . 989:1977
+        > . 1977:2965
+    ",
+    );
+    // Two segments at 1.2 times cwnd per round trip hold the next for 114 ms.
+    assert_eq!((s.tcp.srtt(), s.tcp.cwnd()), (Some(Duration::from_micros(136_500)), 1976));
+    s.run("+99 > nothing\n +1 > . 989:1977");
+}
