@@ -400,6 +400,8 @@ fn subflow_config(config: &Config, control: Control) -> tcp::Config {
     tcp.window_owner = WindowOwner::Shared;
     tcp.option_reserve = OPTION_RESERVE;
     tcp.send_buffer = config.send_buffer;
+    // The connection's buffer says what is written.
+    tcp.send_autotuning = false;
     // Partial segments are held back, or not, before they are given to a subflow.
     tcp.nagle = false;
     // RFC 7323 §2.3: a shift that can express the connection's whole receive buffer (RFC 8684 §3.3.5).

@@ -5,6 +5,7 @@ mod connection;
 mod context;
 mod event;
 mod handshake;
+pub mod memory;
 mod outbox;
 mod outgoing;
 mod quirks;

@@ -1,5 +1,6 @@
 //! The sending half's data: what waits, what is on its way, and what limits it.
 
+pub(crate) mod buffer;
 pub(crate) mod fin;
 pub(crate) mod pace;
 pub(crate) mod peer_window;
@@ -8,6 +9,7 @@ pub(crate) mod stream;
 pub(crate) mod timeouts;
 pub(crate) mod usage;
 
+pub(crate) use buffer::SendBuffer;
 pub(crate) use fin::Fin;
 pub(crate) use pace::{Pace, Path};
 pub(crate) use peer_window::PeerWindow;

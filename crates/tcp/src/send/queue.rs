@@ -33,6 +33,8 @@ impl Marks {
     pub(crate) const EVER_RETRANSMITTED: Self = Self(8);
     /// It carries the FIN.
     pub(crate) const FIN: Self = Self(16);
+    /// The last of a packet that several segments may have left in.
+    const PACKET_END: Self = Self(32);
 
     pub(crate) const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -48,7 +50,7 @@ impl Marks {
 
     /// Sent once, and nothing heard of it.
     const fn is_plain(self) -> bool {
-        self.0 & !Self::FIN.0 == 0
+        self.0 & !(Self::FIN.0 | Self::PACKET_END.0) == 0
     }
 }
 
@@ -86,6 +88,7 @@ impl Sent {
     fn split(&mut self, len: u32) -> Self {
         let mut first = Self { len, ..*self };
         first.marks.clear(Marks::FIN);
+        first.marks.clear(Marks::PACKET_END);
         self.trim(self.seq + len);
         first
     }
@@ -213,8 +216,10 @@ pub(crate) struct SentQueue {
     retransmitted: u32,
     /// Octets that are lost and have no retransmission on its way.
     to_retransmit: u32,
-    /// Segments that bear a mark beside the FIN's.
+    /// Segments that bear a mark beside the FIN's and the packet's.
     marked: u32,
+    /// Ends of packets.
+    packets: u32,
     /// SND.UNA: where the first segment begins.
     una: Mark,
     /// No segment to retransmit lies below.
@@ -299,6 +304,32 @@ impl SentQueue {
         self.segments.push_back(sent);
     }
 
+    /// Packets that have all left and are not cumulatively acknowledged as a whole.
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// The last segment was the last of its packet.
+    pub(crate) fn end_packet(&mut self) {
+        if let Some(last) = self.segments.len().checked_sub(1) {
+            self.end_packet_with(last);
+        }
+    }
+
+    /// The segment is a packet of its own from now on, as it is sent again alone.
+    pub(crate) fn make_packet_of(&mut self, index: usize) {
+        if index > 0 {
+            self.end_packet_with(index - 1);
+        }
+        self.end_packet_with(index);
+    }
+
+    fn end_packet_with(&mut self, index: usize) {
+        let marks = &mut self.segments[index].marks;
+        self.packets += u32::from(!marks.has(Marks::PACKET_END));
+        marks.set(Marks::PACKET_END);
+    }
+
     /// RFC 6675 §4: octets that left the network or never will: SACKed and lost ones less retransmissions.
     pub(crate) fn pipe(&self, flight: u32) -> u32 {
         flight.saturating_sub(self.sacked + self.lost) + self.retransmitted
@@ -363,6 +394,7 @@ impl SentQueue {
             }
             let sent = *front;
             self.segments.pop_front();
+            self.packets -= u32::from(sent.marks.has(Marks::PACKET_END));
             delivery.acked += sent.len;
             if sent.marks.is_plain() {
                 delivery.note(&sent);
@@ -397,6 +429,7 @@ impl SentQueue {
             arrival.acked += front.len;
             arrival.newest = front.sent_at;
             arrival.oldest = arrival.oldest.min(arrival.newest);
+            self.packets -= u32::from(front.marks.has(Marks::PACKET_END));
             self.segments.pop_front();
         }
         self.una += arrival.acked;
@@ -762,6 +795,8 @@ impl SentQueue {
         assert_eq!(self.lost, total(Marks::LOST));
         assert_eq!(self.retransmitted, total(Marks::RETRANSMITTED));
         assert_eq!(self.marked as usize, self.segments.iter().filter(|sent| !sent.marks.is_plain()).count());
+        let ends = self.segments.iter().filter(|sent| sent.marks.has(Marks::PACKET_END)).count();
+        assert_eq!(self.packets as usize, ends);
         let waiting = |sent: &&Sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED);
         assert_eq!(
             self.to_retransmit,

@@ -67,6 +67,7 @@ impl Sender {
     /// After [`Self::on_ack`]: updates the model of the path, and the trace.
     pub(crate) fn conclude_ack(&mut self, cx: &mut Context) {
         self.feed_model(cx);
+        self.tend_buffer(cx);
         self.trace_window(cx);
     }
 

@@ -2,6 +2,7 @@
 
 mod ack;
 mod blame;
+mod buffer;
 mod open;
 mod pace;
 mod packet;
@@ -22,7 +23,7 @@ use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::{Phase, Recovery};
 use crate::rtt::RttEstimator;
-use crate::send::{Fin, Keeps, Pace, PeerWindow, SendStream, SentQueue, Timeouts, Usage};
+use crate::send::{Fin, Keeps, Pace, PeerWindow, SendBuffer, SendStream, SentQueue, Timeouts, Usage};
 use crate::state::State;
 use crate::timers::Timers;
 use ropewalk_congestion::{Controller, Coupling, DeliveryRate};
@@ -61,6 +62,7 @@ pub(crate) struct Sender {
     /// Octets of the packet at hand that several segments leave in.
     packet: u32,
     stream: SendStream,
+    buffer: SendBuffer,
     queue: SentQueue,
     rtt: RttEstimator,
     rate: DeliveryRate,
@@ -103,6 +105,7 @@ impl Sender {
             last_sent: now,
             packet: 0,
             stream: SendStream::default(),
+            buffer: SendBuffer::new(buffer::size(config, config.initial_window)),
             queue: SentQueue::new(keeps),
             rtt: RttEstimator::new(config),
             rate: DeliveryRate::default(),
@@ -122,6 +125,7 @@ impl Sender {
                 self.check_app_limited(cx);
             }
             self.stream.push(payload);
+            self.on_written(cx, payload.len);
         }
     }
 
@@ -168,12 +172,6 @@ impl Sender {
     /// The connection is over: no timer runs.
     pub(crate) fn stop(&mut self) {
         self.timers = Timers::default();
-    }
-
-    /// Free octets of the send buffer.
-    pub(crate) fn send_space(&self, cx: &Context) -> u64 {
-        let held = self.stream.unsent() + u64::from(self.nxt.since(self.una));
-        u64::from(cx.config.send_buffer).saturating_sub(held)
     }
 
     /// SND.NXT - SND.UNA.

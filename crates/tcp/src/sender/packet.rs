@@ -7,18 +7,29 @@
 use super::Sender;
 use crate::context::Context;
 
+/// Where in a packet a segment is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// Another one follows.
+    Within,
+    /// It is the last of several.
+    Last,
+    Alone,
+}
+
 impl Sender {
-    /// A new segment of `len` octets leaves. Is it the last of several in one packet?
+    /// A new segment of `len` octets leaves, and is in the queue.
     #[inline]
-    pub(super) fn ends_packet(&mut self, cx: &Context, len: u32) -> bool {
+    pub(super) fn place_in_packet(&mut self, cx: &Context, len: u32) -> Place {
         if cx.now != self.last_sent {
             self.packet = 0;
         }
         self.packet += len;
         if self.packet_goes_on(cx) {
-            return false;
+            return Place::Within;
         }
-        std::mem::take(&mut self.packet) > len
+        self.queue.end_packet();
+        if std::mem::take(&mut self.packet) > len { Place::Last } else { Place::Alone }
     }
 
     /// Does another segment leave in this packet?

@@ -10,7 +10,6 @@ use crate::recovery::prr::{Prr, PrrAck, ReductionBound};
 use crate::recovery::rack::{Circumstances, RackRtt};
 use crate::recovery::spurious::Cause;
 use ropewalk_units::Duration;
-use std::cmp::Ordering;
 
 impl Sender {
     /// Any ACK that is not plain.
@@ -190,6 +189,9 @@ impl Sender {
             self.leave_fast_recovery(cx);
             return self.behind_fast_recovery(cx, ack, lost, counted);
         }
+        if self.is_at_recovery_point(cx) {
+            return self.wait_at_recovery_point();
+        }
         let credit_before = self.recovery.credit;
         if self.recovery.method == LossRecovery::NewReno {
             self.newreno_in_recovery(cx, ack);
@@ -209,11 +211,22 @@ impl Sender {
     /// RFC 6582 §3.2 step 3, full ACK. Linux without SACK waits for one more: duplicate ACKs of what was sent before the
     /// recovery cannot begin another then (`tcp_is_non_sack_preventing_reopen`).
     fn has_recovered(&self, cx: &Context) -> bool {
-        let waits = self.recovery.method == LossRecovery::NewReno && cx.config.recovery_ends_above;
-        match self.queue.una().cmp(&self.recovery.recover) {
-            Ordering::Less => false,
-            Ordering::Equal => !waits,
-            Ordering::Greater => true,
+        self.queue.una() >= self.recovery.recover && !self.is_at_recovery_point(cx)
+    }
+
+    /// Is all acknowledged that was sent before the recovery, and does it wait for more? Until then Linux neither counts duplicate ACKs nor
+    /// repairs anything: what was sent next and is lost waits for a timeout.
+    pub(super) fn is_at_recovery_point(&self, cx: &Context) -> bool {
+        self.recovery.method == LossRecovery::NewReno
+            && cx.config.recovery_ends_above
+            && self.queue.una() == self.recovery.recover
+    }
+
+    /// All is on its way again that duplicate ACKs told of, and cwnd is ssthresh. So new data leave only when less is on its way.
+    fn wait_at_recovery_point(&mut self) {
+        self.recovery.credit = 0;
+        if let Some(prr) = &self.recovery.prr {
+            self.controller.set_cwnd(prr.ssthresh());
         }
     }
 
@@ -289,16 +302,29 @@ impl Sender {
 
     /// Slow start over what the timeout left.
     fn in_slow_start_after_timeout(&mut self, cx: &mut Context, ack: &Ack, counted: u32) {
+        self.count_answers_to_new(cx, ack);
         if !ack.advanced {
             return;
         }
-        let done = self.queue.una() >= self.recovery.recover;
+        let done = self.has_recovered(cx);
         self.usage.set_limited();
         if !ack.ece {
             self.grow(cx, counted, ack.delivery.newest);
         }
         if done {
             self.close_recovery(cx);
+        }
+    }
+
+    /// Without SACK duplicate ACKs tell that what F-RTO sent anew has arrived, so that more may leave (Linux `tcp_process_loss`).
+    fn count_answers_to_new(&mut self, cx: &Context, ack: &Ack) {
+        if !cx.config.spurious.frto || !self.counts_duplicates(cx) {
+            return;
+        }
+        if ack.advanced {
+            self.recovery.credit = 0;
+        } else if self.sent_mark() > self.recovery.recover && !self.is_at_recovery_point(cx) {
+            self.adjust_credit(ack);
         }
     }
 

@@ -45,7 +45,8 @@ impl Sender {
             && cx.config.limited_transmit
             && self.recovery.method != LossRecovery::NewReno
             && cx.state == State::Established
-            && !cx.owns_window();
+            && !cx.owns_window()
+            && !cx.config.send_autotuning;
         if !plain {
             return Room {
                 pipe: self.pipe(),

@@ -2,7 +2,6 @@
 
 use super::Sender;
 use super::ack::{Ack, DuplicateReport};
-use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
 use crate::recovery::Phase;
@@ -54,7 +53,7 @@ impl Sender {
     /// RFC 5682 §3.1 (1): after every timeout.
     pub(super) fn begin_frto(&mut self, cx: &Context) {
         self.recovery.new_segments = 0;
-        if cx.config.spurious.frto && self.recovery.method != LossRecovery::NewReno {
+        if cx.config.spurious.frto && self.recovery.phase != Phase::Fast {
             self.recovery.detectors.frto.begin(self.queue.una(), self.sent_mark());
         }
     }

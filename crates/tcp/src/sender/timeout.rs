@@ -77,7 +77,8 @@ impl Sender {
     pub(super) fn begin_again(&mut self, cx: &Context, cause: Cause) {
         let in_series = self.timeouts.consecutive() > 1;
         // Linux does not reduce twice for one window; RFC 5681 §3.1 only looks at further timeouts of a segment.
-        let reduced = cx.config.ssthresh_from_cwnd && self.recovery.phase == Phase::Fast;
+        let in_recovery = self.recovery.phase == Phase::Fast && !self.is_at_recovery_point(cx);
+        let reduced = cx.config.ssthresh_from_cwnd && in_recovery;
         let flight = self.flight().saturating_sub(self.recovery.limited);
         self.begin_detection(cx, cause);
         if cause == Cause::Timeout {

@@ -1,6 +1,7 @@
 //! The next segment with data or a FIN.
 
 use super::Sender;
+use super::packet::Place;
 use crate::config::LossRecovery;
 use crate::context::Context;
 use crate::event::Event;
@@ -242,11 +243,16 @@ impl Sender {
         self.queue.push(Sent::new(seq, payload, marks, cx.now));
         self.nxt = end;
         let mut flags = Flags::ACK;
+        let mut last_of_packet = false;
         if fin {
             self.fin = Fin::Sent(self.nxt);
             flags |= Flags::FIN;
         }
-        if last || (cx.config.push_packets && self.ends_packet(cx, len)) {
+        if cx.config.push_packets || cx.config.send_autotuning {
+            let place = self.place_in_packet(cx, len);
+            last_of_packet = cx.config.push_packets && place == Place::Last;
+        }
+        if last || last_of_packet {
             flags |= Flags::PSH;
         }
         if len < self.smss {
@@ -296,6 +302,7 @@ impl Sender {
         });
         self.pace_departure(cx, end, end.since(seq), payload.len);
         self.queue.mark_retransmitted(index, now);
+        self.queue.make_packet_of(index);
         cx.stats.retransmissions += 1;
         cx.stats.retransmitted_bytes += u64::from(payload.len);
         self.on_retransmitted(cx, seq, end);

@@ -19,3 +19,4 @@ mod sending;
 mod timeouts;
 mod timestamps;
 mod windows;
+mod without_sack;
