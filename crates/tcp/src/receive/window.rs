@@ -33,6 +33,8 @@ pub(crate) struct ReceiveWindow {
     max: u32,
     /// How much of the buffer is offered (Linux `rcv_ssthresh`). A buffer that is tuned is not offered all at once.
     offered: u32,
+    /// Octets that reached the application's end of the buffer by the segment that is to be acknowledged at once, before it reads.
+    unread_yet: u32,
     /// The window is filled in by the owner: take what lies within the most that the field can say.
     shared: bool,
     tuning: Option<Autotuning>,
@@ -63,6 +65,7 @@ impl ReceiveWindow {
             limit,
             max,
             offered: limit,
+            unread_yet: 0,
             shared,
             tuning: measured.then_some(Autotuning {
                 rtt: None,
@@ -142,8 +145,11 @@ impl ReceiveWindow {
 
     /// The octets by which the window could grow, `unread` octets being in the buffer.
     fn growth(&self, unread: u64) -> u32 {
-        let free = if self.shared { self.max } else { u64::from(self.offered).saturating_sub(unread) as u32 };
-        free.saturating_sub(self.size())
+        if self.shared {
+            return self.max.saturating_sub(self.size());
+        }
+        let free = u64::from(self.offered).saturating_sub(unread) as u32;
+        free.min(self.limit.saturating_sub(self.unread_yet)).saturating_sub(self.size())
     }
 
     /// RFC 9293 §3.8.6.2.2 (silly window avoidance): growth below this is not offered.
@@ -160,12 +166,19 @@ impl ReceiveWindow {
         room > 0
     }
 
+    /// So many octets arrive in order with a segment that fills a hole. Its ACK leaves before the application has read them (Linux
+    /// `__tcp_ack_snd_check`), and tells of the room that is left beside them.
+    pub(crate) fn acknowledge_unread(&mut self, octets: u32) {
+        self.unread_yet = octets;
+    }
+
     /// Moves the right edge if that is worth it and returns the window field. The edge never moves back.
     pub(crate) fn advertise(&mut self, unread: u64, segment_size: u32) -> u16 {
         let growth = self.growth(unread);
         if growth >= self.least_growth(segment_size) {
             self.edge += growth;
         }
+        self.unread_yet = 0;
         // Rounded down by the shift; octets up to the exact edge stay acceptable (RFC 7323 §2.4).
         (self.size() >> self.scale).min(65_535) as u16
     }

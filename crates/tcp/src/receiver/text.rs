@@ -108,6 +108,9 @@ impl Receiver {
             self.report_duplicate(cx, left, right);
         }
         let next = self.reassembly.insert_in_order(seq, payload);
+        if had_hole && cx.config.delayed_ack.after_reading {
+            self.window.acknowledge_unread(next.since(seq));
+        }
         self.received_up_to(cx, next);
         self.sacks.advanced(next);
         let arrived = InOrder { octets: payload.len, push };

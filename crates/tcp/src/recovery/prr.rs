@@ -42,7 +42,8 @@ impl Prr {
         Self { ssthresh, recover_fs: u64::from(undelivered.max(1)), delivered: 0, out: 0, unit: 1 }
     }
 
-    /// The same, with totals rounded up to whole segments of `smss` octets (Linux, `tcp_cwnd_reduction`).
+    /// As Linux (`tcp_cwnd_reduction`): totals are rounded up to whole segments of `smss` octets. RecoverFS is the window before the
+    /// recovery there, so what limited transmit sent is no part of `undelivered`.
     pub(crate) fn in_segments(ssthresh: u32, undelivered: u32, smss: u32) -> Self {
         Self { unit: smss.max(1), ..Self::new(ssthresh, undelivered) }
     }

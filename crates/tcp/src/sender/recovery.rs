@@ -138,7 +138,8 @@ impl Sender {
         }
         if cx.config.prr && !self.controller.models_path() {
             self.recovery.prr = Some(if cx.config.whole_segments {
-                Prr::in_segments(ssthresh, undelivered_before, self.smss)
+                let undelivered = if self.counts_duplicates(cx) { flight } else { undelivered_before };
+                Prr::in_segments(ssthresh, undelivered, self.smss)
             } else {
                 Prr::new(ssthresh, undelivered_before)
             });

@@ -54,7 +54,8 @@ impl Sender {
     pub(super) fn begin_frto(&mut self, cx: &Context) {
         self.recovery.new_segments = 0;
         if cx.config.spurious.frto && self.recovery.phase != Phase::Fast {
-            self.recovery.detectors.frto.begin(self.queue.una(), self.sent_mark());
+            let again = self.timeouts.consecutive() > 1;
+            self.recovery.detectors.frto.begin(self.queue.una(), self.sent_mark(), again);
         }
     }
 
@@ -133,11 +134,13 @@ impl Sender {
             return FrtoAction::Wait;
         }
         let window = !cx.owns_window() || self.flight() < ack.window;
+        // Without SACK what was sent again may have let the ACK advance over originals that had arrived before.
+        let tells = cx.agreed.sack || !ack.delivery.retransmitted;
         let question = FrtoAck {
             snd_una: self.queue.una(),
             advanced: ack.advanced,
             highest: self.mark(ack.delivery.original_end.map_or(self.una, |end| end.max(self.una))),
-            original_below: ack.delivery.original_end.is_some(),
+            original_below: tells && ack.delivery.original_end.is_some(),
             snd_max: self.sent_mark(),
             can_send_new: self.stream.unsent() > 0 && window,
         };

@@ -56,9 +56,10 @@ pub(crate) struct Frto {
 
 impl Frto {
     /// RFC 5682 §3.1 (1): the timer expired and the first unacknowledged segment is sent again. False if a
-    /// recovery is still in progress, which forbids the algorithm; another timeout before any ACK does not.
-    pub(crate) fn begin(&mut self, snd_una: Mark, snd_max: Mark) -> bool {
-        let recovering = self.recovery_point.is_some_and(|point| point > snd_una);
+    /// recovery is still in progress, which forbids the algorithm; a timeout of the same segment `again` does not (Linux
+    /// `tcp_enter_loss`).
+    pub(crate) fn begin(&mut self, snd_una: Mark, snd_max: Mark, again: bool) -> bool {
+        let recovering = !again && self.recovery_point.is_some_and(|point| point > snd_una);
         if recovering {
             self.recovery_point = Some(snd_max);
         }

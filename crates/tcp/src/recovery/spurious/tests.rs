@@ -93,7 +93,7 @@ fn frto_ack(una: u32, advanced: bool, highest: u32, acked: Acked) -> FrtoAck {
 
 fn started() -> Frto {
     let mut frto = Frto::default();
-    assert!(frto.begin(Mark::new(0), Mark::new(10_000)));
+    assert!(frto.begin(Mark::new(0), Mark::new(10_000), false));
     frto
 }
 
@@ -107,7 +107,7 @@ fn frto_finds_a_delay_spike() {
     assert_eq!(FrtoAction::Spurious.verdict(), BY_TIMEOUT);
     assert!(!frto.is_active());
     // RecoveryPoint is SND.UNA: another timeout may be examined at once.
-    assert!(frto.begin(Mark::new(2_000), Mark::new(12_000)));
+    assert!(frto.begin(Mark::new(2_000), Mark::new(12_000), false));
 }
 
 #[test]
@@ -153,20 +153,21 @@ fn frto_waits_through_duplicates_and_stops_when_it_cannot_tell() {
 fn frto_is_not_used_inside_a_recovery() {
     let mut frto = Frto::default();
     frto.on_fast_recovery(Mark::new(10_000));
-    assert!(!frto.begin(Mark::new(4_000), Mark::new(12_000)));
+    assert!(!frto.begin(Mark::new(4_000), Mark::new(12_000), false));
     assert_eq!(frto.on_ack(&frto_ack(5_000, true, 5_000, Acked::Other)), FrtoAction::Wait);
     frto.stop();
-    assert!(frto.begin(Mark::new(4_000), Mark::new(12_000)), "it has ended");
+    assert!(frto.begin(Mark::new(4_000), Mark::new(12_000), false), "it has ended");
     // Nor after (2), when RecoveryPoint is set.
     let mut frto = started();
     frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other));
-    assert!(!frto.begin(Mark::new(1_000), Mark::new(12_000)));
+    assert!(!frto.begin(Mark::new(1_000), Mark::new(12_000), false));
+    assert!(frto.begin(Mark::new(1_000), Mark::new(12_000), true), "the same segment again");
 }
 
 #[test]
 fn frto_examines_the_last_timeout_of_a_series() {
     let mut frto = started();
-    assert!(frto.begin(Mark::new(0), Mark::new(10_000)), "no ACK yet: no recovery to disturb");
+    assert!(frto.begin(Mark::new(0), Mark::new(10_000), false), "no ACK yet: no recovery to disturb");
     assert_eq!(frto.on_ack(&frto_ack(1_000, true, 1_000, Acked::Other)), FrtoAction::SendNew);
     assert_eq!(frto.on_ack(&frto_ack(2_000, true, 2_000, Acked::Original)), FrtoAction::Spurious);
 }
