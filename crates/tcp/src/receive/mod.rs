@@ -15,4 +15,4 @@ pub(crate) use reassembly::Reassembly;
 pub use reassembly::{OutOfOrder, Received};
 pub(crate) use sack::SackGenerator;
 pub(crate) use timestamps::{Freshness, PeerClock};
-pub(crate) use window::ReceiveWindow;
+pub(crate) use window::{Filling, ReceiveWindow};

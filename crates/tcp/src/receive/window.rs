@@ -21,6 +21,15 @@ struct Autotuning {
     since: Instant,
 }
 
+/// Octets in the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Filling {
+    /// In order.
+    pub(crate) unread: u64,
+    /// Above a hole.
+    pub(crate) waiting: u64,
+}
+
 /// RCV.NXT, the window's right edge and the buffer.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveWindow {
@@ -33,6 +42,8 @@ pub(crate) struct ReceiveWindow {
     max: u32,
     /// How much of the buffer is offered (Linux `rcv_ssthresh`). A buffer that is tuned is not offered all at once.
     offered: u32,
+    /// What waits above a hole takes from the buffer (Linux counts memory).
+    charges_waiting: bool,
     /// Octets that reached the application's end of the buffer by the segment that is to be acknowledged at once, before it reads.
     unread_yet: u32,
     /// The window is filled in by the owner: take what lies within the most that the field can say.
@@ -65,6 +76,7 @@ impl ReceiveWindow {
             limit,
             max,
             offered: limit,
+            charges_waiting: config.memory_overhead > 0,
             unread_yet: 0,
             shared,
             tuning: measured.then_some(Autotuning {
@@ -143,13 +155,15 @@ impl ReceiveWindow {
         self.edge = self.edge.max(next);
     }
 
-    /// The octets by which the window could grow, `unread` octets being in the buffer.
-    fn growth(&self, unread: u64) -> u32 {
+    /// The octets by which the window could grow. As in Linux (`__tcp_select_window`) it reaches no further than what is offered, nor than
+    /// what the buffer has room for beside all that is in it.
+    fn growth(&self, Filling { unread, waiting }: Filling) -> u32 {
         if self.shared {
             return self.max.saturating_sub(self.size());
         }
-        let free = u64::from(self.offered).saturating_sub(unread) as u32;
-        free.min(self.limit.saturating_sub(self.unread_yet)).saturating_sub(self.size())
+        let taken = if self.charges_waiting { unread + waiting } else { unread } + u64::from(self.unread_yet);
+        let free = u64::from(self.limit).saturating_sub(taken) as u32;
+        free.min(self.offered).saturating_sub(self.size())
     }
 
     /// RFC 9293 §3.8.6.2.2 (silly window avoidance): growth below this is not offered.
@@ -173,8 +187,8 @@ impl ReceiveWindow {
     }
 
     /// Moves the right edge if that is worth it and returns the window field. The edge never moves back.
-    pub(crate) fn advertise(&mut self, unread: u64, segment_size: u32) -> u16 {
-        let growth = self.growth(unread);
+    pub(crate) fn advertise(&mut self, filling: Filling, segment_size: u32) -> u16 {
+        let growth = self.growth(filling);
         if growth >= self.least_growth(segment_size) {
             self.edge += growth;
         }
@@ -190,10 +204,10 @@ impl ReceiveWindow {
 
     /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window
     /// can at least double, and is at most half of the buffer.
-    pub(crate) fn wants_update(&self, unread: u64, segment_size: u32) -> bool {
+    pub(crate) fn wants_update(&self, filling: Filling, segment_size: u32) -> bool {
         let size = self.size();
         size <= self.buffer() / 2 && {
-            let growth = self.growth(unread);
+            let growth = self.growth(filling);
             growth >= size && growth >= self.least_growth(segment_size)
         }
     }
@@ -263,6 +277,10 @@ impl Autotuning {
 mod tests {
     use super::*;
 
+    fn unread(octets: u64) -> Filling {
+        Filling { unread: octets, waiting: 0 }
+    }
+
     fn window(max: u32) -> ReceiveWindow {
         let config = Config { receive_buffer: max, receive_autotuning: false, ..Config::linux() };
         let mut window = ReceiveWindow::new(&config);
@@ -278,24 +296,24 @@ mod tests {
     #[test]
     fn the_right_edge_never_moves_back_and_small_growth_waits() {
         let mut w = window(10_000);
-        assert_eq!(w.advertise(0, 1400), 10_000);
+        assert_eq!(w.advertise(unread(0), 1400), 10_000);
         w.advance(Seq::new(1000) + 9000);
-        assert_eq!(w.advertise(9000, 1400), 1000);
-        assert_eq!(w.advertise(8000, 1400), 1000, "1000 octets are less than a segment");
-        assert!(!w.wants_update(8000, 1400));
-        assert!(w.wants_update(7600, 1400));
-        assert_eq!(w.advertise(7600, 1400), 2400);
+        assert_eq!(w.advertise(unread(9000), 1400), 1000);
+        assert_eq!(w.advertise(unread(8000), 1400), 1000, "1000 octets are less than a segment");
+        assert!(!w.wants_update(unread(8000), 1400));
+        assert!(w.wants_update(unread(7600), 1400));
+        assert_eq!(w.advertise(unread(7600), 1400), 2400);
     }
 
     #[test]
     fn a_closed_window_opens_when_half_the_buffer_is_free() {
         let mut w = window(2000);
-        w.advertise(0, 1400);
+        w.advertise(unread(0), 1400);
         w.advance(Seq::new(3000));
-        assert_eq!(w.advertise(2000, 1400), 0);
-        assert!(!w.wants_update(1001, 1400));
-        assert!(w.wants_update(1000, 1400));
-        assert_eq!(w.advertise(1000, 1400), 1000);
+        assert_eq!(w.advertise(unread(2000), 1400), 0);
+        assert!(!w.wants_update(unread(1001), 1400));
+        assert!(w.wants_update(unread(1000), 1400));
+        assert_eq!(w.advertise(unread(1000), 1400), 1000);
     }
 
     #[test]
@@ -305,11 +323,11 @@ mod tests {
         assert!(!w.grow_offer(1400), "all of the first buffer is offered");
         w.limit += 5000;
         assert!(w.grow_offer(1400));
-        assert_eq!(w.advertise(0, 1400), ((INITIAL_AUTOTUNED + 2800) >> 7) as u16);
+        assert_eq!(w.advertise(unread(0), 1400), ((INITIAL_AUTOTUNED + 2800) >> 7) as u16);
         assert!(w.grow_offer(1400));
         assert!(!w.grow_offer(1400), "and no more than the buffer");
         assert_eq!(w.size(), INITIAL_AUTOTUNED + 2800, "until it is advertised");
-        w.advertise(0, 1400);
+        w.advertise(unread(0), 1400);
         assert_eq!(w.size(), INITIAL_AUTOTUNED + 5000);
         assert!(!window(10_000).grow_offer(1400), "a fixed buffer is offered whole");
     }
@@ -348,7 +366,7 @@ mod tests {
                 w.grow_offer(1400);
             }
             w.tune(now, 0, Some(timestamp::value(now) - 100), 1400);
-            w.advertise(0, 1400);
+            w.advertise(unread(0), 1400);
             octets *= 2;
         }
     }

@@ -4,6 +4,7 @@ use super::Receiver;
 use crate::context::Context;
 use crate::outbox::EchoedAck;
 use crate::outgoing::Outgoing;
+use crate::receive::Filling;
 use ropewalk_units::Seq;
 use ropewalk_wire::{Flags, Options, SackBlocks, Segment, Timestamps};
 
@@ -14,7 +15,7 @@ impl Receiver {
         let Outgoing { seq, payload, flags, ecn } = outgoing;
         let next = self.window.next();
         let segment_size = self.acks.segment_size(smss);
-        let window = self.window.advertise(self.reassembly.readable(), segment_size);
+        let window = self.window.advertise(self.filling(), segment_size);
         let timestamps = self.stamp(cx);
         let mut complete = true;
         let mut sack = SackBlocks::EMPTY;
@@ -63,6 +64,13 @@ impl Receiver {
         segment.flags = if echoed.ece { Flags::ACK | Flags::ECE } else { Flags::ACK };
     }
 
+    /// What takes from the window.
+    #[inline]
+    fn filling(&self) -> Filling {
+        let waiting = if self.reassembly.has_hole() { self.reassembly.waiting().octets } else { 0 };
+        Filling { unread: self.reassembly.readable(), waiting }
+    }
+
     /// RFC 7323 §3.2: the timestamp of any segment, once both SYNs carried one.
     pub(crate) fn stamp(&self, cx: &Context) -> Option<Timestamps> {
         let echo = self.clock.recent();
@@ -91,6 +99,6 @@ impl Receiver {
     /// Has reading opened the window so far that the peer should know?
     pub(crate) fn owes_window_update(&self, cx: &Context, smss: u32) -> bool {
         let segment_size = self.acks.segment_size(smss);
-        cx.state.takes_data() && self.window.wants_update(self.reassembly.readable(), segment_size)
+        cx.state.takes_data() && self.window.wants_update(self.filling(), segment_size)
     }
 }
