@@ -99,7 +99,7 @@ impl Connection {
 
     /// Repairing after a timeout?
     pub fn in_timeout_recovery(&self) -> bool {
-        self.sender.phase() == Phase::Timeout
+        self.sender.phase() == Phase::Timeout && !self.sender.is_at_recovery_point(&self.cx)
     }
 
     /// When data on its way is looked at next, by a tail loss probe, RACK or the retransmission timer; `None`: nothing is on

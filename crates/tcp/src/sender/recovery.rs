@@ -215,9 +215,9 @@ impl Sender {
         self.queue.una() >= self.recovery.recover && !self.is_at_recovery_point(cx)
     }
 
-    /// Is all acknowledged that was sent before the recovery, and does it wait for more? Until then Linux neither counts duplicate ACKs nor
-    /// repairs anything: what was sent next and is lost waits for a timeout.
-    pub(super) fn is_at_recovery_point(&self, cx: &Context) -> bool {
+    /// Is all acknowledged that was sent before the recovery, and nothing more? Until something above is acknowledged Linux neither counts
+    /// duplicate ACKs nor repairs anything: what was sent next and is lost waits for a timeout.
+    pub(crate) fn is_at_recovery_point(&self, cx: &Context) -> bool {
         self.recovery.method == LossRecovery::NewReno
             && cx.config.recovery_ends_above
             && self.queue.una() == self.recovery.recover
