@@ -19,7 +19,6 @@ impl Connection {
         let waiting = self.sending.queue.unscheduled() > 0 || self.sending.queue.has_reinjections();
         let outstanding = self.sending.queue.una() < self.sending.queue.next();
         if waiting || (outstanding && self.planner.own_pointers()) {
-            let given = self.sending.queue.next();
             self.planner.renew_for_scheduler(&mut self.subflows);
             if self.planner.reinjects_in_turn() {
                 if self.reinject_in_turn(now) {
@@ -30,9 +29,6 @@ impl Connection {
                 self.schedule_new(now);
             }
             self.relieve_window(now);
-            if self.sending.queue.next() != given {
-                self.timers.given = now;
-            }
         }
         if self.subflows.sum_stale || self.sending.buffer.is_full() {
             self.tend_send_buffer();

@@ -30,8 +30,6 @@ pub(super) struct Timers {
     /// When an idle subflow carries the oldest data again, unless a DATA_ACK comes before; out of date if the flag says so.
     idle_reinjection: Instant,
     idle_reinjection_stale: bool,
-    /// When data was given to a subflow last.
-    pub(super) given: Instant,
     /// When the connection is over, unless another subflow comes up before.
     closing: Option<Instant>,
     /// The first of the timers that seldom change, unless that is out of date.
@@ -47,7 +45,6 @@ impl Default for Timers {
             progress: Instant::ZERO,
             idle_reinjection: Instant::ZERO,
             idle_reinjection_stale: true,
-            given: Instant::ZERO,
             closing: None,
             slow: (Instant::MAX, TimerKind::Data),
             slow_stale: true,
@@ -272,9 +269,8 @@ impl Connection {
             return;
         }
         if reinjects {
-            // As long as the subflows' timers had to run when data was given last (Linux `timer_ival`).
-            self.timers.idle_reinjection = now + self.idle_reinjection_due(self.timers.given).saturating_since(self.timers.given);
             self.reinject_by_idle_subflow();
+            self.renew_idle_reinjection(now);
             self.timers.data = self.timers.idle_reinjection;
             return self.planner.due.request_schedule();
         }
