@@ -1,15 +1,13 @@
 //! Buffers in memory, as Linux counts them: a packet takes more than its payload.
 //!
-//! The memory of a segment is the next power of two that holds its payload and [`Config::memory_overhead`], and the packet's
-//! own record. With an overhead of 0 memory is payload.
+//! What a packet takes says [`ropewalk_tcp::memory`]. With a [`Config::memory_overhead`] of 0 memory is payload.
 
 use crate::config::{Config, OPTION_RESERVE};
 use crate::coupling;
+use ropewalk_tcp::memory::{of_packet, of_segment};
 
 /// Octets of the timestamps option, padded (RFC 7323 appendix A).
 const TIMESTAMPS: u64 = 12;
-/// Octets of a packet's own record (Linux `sk_buff`, aligned).
-const RECORD: u64 = 256;
 /// Segments in one packet of the send queue: a delayed ACK lets out two at once.
 const SEGMENTS_PER_PACKET: u64 = 2;
 /// Least window counted for it, in segments (Linux `TCP_INIT_CWND`).
@@ -46,7 +44,7 @@ impl Memory {
         Self {
             overhead,
             payload: payload(config),
-            segment: segment_memory(u64::from(config.tcp.mss), overhead),
+            segment: of_segment(u64::from(config.tcp.mss), overhead),
             windows: coupling::control_of(config.coupling).send_windows(),
             autotuned: config.send_autotuning,
             most: u64::from(config.send_buffer),
@@ -91,8 +89,7 @@ impl Memory {
     /// What a subflow's send queue takes: packets on their way of two segments each, and the rest in large ones.
     pub(crate) fn queued(&self, flight: u32, unsent: u64, smss: u32) -> u64 {
         let packets = u64::from(flight).div_ceil(SEGMENTS_PER_PACKET * u64::from(smss).max(1));
-        let beside = if self.overhead == 0 { 0 } else { self.overhead + RECORD };
-        u64::from(flight) + unsent + packets * beside
+        u64::from(flight) + unsent + packets * of_packet(self.overhead)
     }
 }
 
@@ -100,11 +97,6 @@ impl Memory {
 fn payload(config: &Config) -> u64 {
     let timestamps = if config.tcp.timestamps { TIMESTAMPS } else { 0 };
     u64::from(config.tcp.mss).saturating_sub(u64::from(OPTION_RESERVE) + timestamps)
-}
-
-/// The memory of one full segment.
-fn segment_memory(mss: u64, overhead: u64) -> u64 {
-    if overhead == 0 { mss.max(1) } else { (mss + overhead).next_power_of_two() + RECORD }
 }
 
 /// A connection's send buffer.
@@ -181,15 +173,6 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_takes_what_linux_says() {
-        // `ss --memory` on Linux 6.18 without wireless: 2 304 octets with an MTU of 1 400 and of 1 500 octets.
-        assert_eq!((segment_memory(1360, 512), segment_memory(1460, 512)), (2304, 2304));
-        // With the larger headers of a kernel that has wireless and tunnels.
-        assert_eq!((segment_memory(1360, 640), segment_memory(1460, 640)), (2304, 4352));
-        assert_eq!(segment_memory(1460, 0), 1460);
-    }
-
-    #[test]
     fn a_new_subflow_has_memory_for_two_initial_windows() {
         assert_eq!(memory().of_subflow(14_600, 1460), 2 * 10 * 2304);
         assert_eq!(memory().of_subflow(146_000, 1460), 2 * 100 * 2304);
@@ -207,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_queue_takes_a_record_for_each_packet() {
-        assert_eq!(memory().queued(2 * 1448, 10_000, 1448), 2 * 1448 + 10_000 + 768);
+        assert_eq!(memory().queued(2 * 1448, 10_000, 1448), 2 * 1448 + 10_000 + 832);
         assert_eq!(memory().queued(0, 10_000, 1448), 10_000);
     }
 

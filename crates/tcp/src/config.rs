@@ -134,10 +134,10 @@ macro_rules! tcp_constants {
                     /// An application that has filled it hears of room when a third is free. As Linux, unless an application sets
                     /// SO_SNDBUF. Of no effect on a subflow.
                     send_autotuning: bool = true, false;
-                    /// With `send_autotuning`: of a segment that the buffer has room for, the next power of two above its payload and so
-                    /// many octets; of each packet in it so many octets beside its payload. 512 are Linux's without wireless and tunnels,
-                    /// 640 with them; 0: the buffer counts payload.
-                    memory_overhead: u32 [octets] = 512, 0;
+                    /// A tuned send buffer counts memory: it has room for segments of the next power of two above their payload and so many
+                    /// octets, and 256 more, and each packet in it takes its payload and a little more than so many octets. What waits above
+                    /// a hole takes from the receive window. 512 are Linux's without wireless and tunnels, 640 with them; 0: neither.
+                    memory_overhead: u32 = 512, 0;
                     /// When acknowledgements are sent.
                     delayed_ack: DelayedAck = DelayedAck::linux(), DelayedAck::classic();
                     /// Nagle's algorithm (RFC 9293 §3.7.4) as Linux has it: the tail of the stream waits only while another

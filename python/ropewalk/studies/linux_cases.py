@@ -181,7 +181,7 @@ def _exact() -> Group:
                 **_transfer(1e6),
             ),
             "transfer_s",
-            seeds=2,
+            seeds=10,
         )
         for sack in (True, False)
         for name, packets in PATTERNS.items()

@@ -65,6 +65,8 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("least_pieces", "7", |c| c.least_pieces = 7),
         ("receive_autotuning", "false", |c| c.receive_autotuning = false),
         ("send_buffer", "1 MB", |c| c.send_buffer = 1_000_000),
+        ("send_autotuning", "false", |c| c.send_autotuning = false),
+        ("memory_overhead", "640", |c| c.memory_overhead = 640),
         ("delayed_ack.segments", "3", |c| c.delayed_ack.segments = 3),
         ("delayed_ack.timeout", "0.1 s", |c| c.delayed_ack.timeout = ms(100)),
         ("delayed_ack.quick_acks", "0", |c| c.delayed_ack.quick_acks = 0),

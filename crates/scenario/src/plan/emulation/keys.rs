@@ -58,7 +58,8 @@ const MPTCP_OF_SIMULATION: [&str; 6] =
     ["least_mappings", "probe_interval", "probe_segments", "steps", "subflows", "weights"];
 
 /// Keys of `tcp` in whose place a Multipath TCP connection has its own.
-const TCP_OF_TCP: [&str; 3] = ["congestion_control", "receive_buffer", "send_buffer"];
+const TCP_OF_TCP: [&str; 5] =
+    ["congestion_control", "memory_overhead", "receive_buffer", "send_autotuning", "send_buffer"];
 
 /// What becomes of a key on a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
