@@ -126,11 +126,11 @@ impl Sender {
         if self.keeps_window(cx) {
             return self.repair_only(cx);
         }
-        let flight = self.flight().saturating_sub(self.recovery.limited);
+        let limited = self.by_limited_transmit();
         self.begin_detection(cx, Cause::Loss);
         self.recovery.enter_fast(self.sent_mark(), self.queue.una(), self.queue.sacked_segments());
         self.timers.stop_probe();
-        let ssthresh = self.controller.on_loss(flight);
+        let ssthresh = self.controller.on_loss(self.flight().saturating_sub(limited));
         self.ecn.recover = self.sent_mark();
         self.ecn.reduced = cx.agreed.ecn;
         if self.counts_duplicates(cx) {
@@ -138,8 +138,8 @@ impl Sender {
         }
         if cx.config.prr && !self.controller.models_path() {
             self.recovery.prr = Some(if cx.config.whole_segments {
-                let undelivered = if self.counts_duplicates(cx) { flight } else { undelivered_before };
-                Prr::in_segments(ssthresh, undelivered, self.smss)
+                let limited = if self.counts_duplicates(cx) { limited } else { 0 };
+                Prr::in_segments(ssthresh, undelivered_before.saturating_sub(limited), self.smss)
             } else {
                 Prr::new(ssthresh, undelivered_before)
             });
@@ -150,6 +150,12 @@ impl Sender {
         }
         cx.stats.fast_recoveries += 1;
         cx.event(Event::RecoveryEntered { recover: self.nxt });
+    }
+
+    /// Octets on their way that were sent beyond cwnd: two segments at most (RFC 3042 §2). They are no part of FlightSize (RFC 5681 §3.2
+    /// step 2).
+    pub(super) fn by_limited_transmit(&self) -> u32 {
+        self.recovery.limited.min(2 * self.smss)
     }
 
     /// Fast recovery that leaves the window as it is.

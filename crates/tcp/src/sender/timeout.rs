@@ -79,7 +79,7 @@ impl Sender {
         // Linux does not reduce twice for one window; RFC 5681 §3.1 only looks at further timeouts of a segment.
         let in_recovery = self.recovery.phase == Phase::Fast && !self.is_at_recovery_point(cx);
         let reduced = cx.config.ssthresh_from_cwnd && in_recovery;
-        let flight = self.flight().saturating_sub(self.recovery.limited);
+        let flight = self.flight().saturating_sub(self.by_limited_transmit());
         self.begin_detection(cx, cause);
         if cause == Cause::Timeout {
             self.begin_frto(cx);

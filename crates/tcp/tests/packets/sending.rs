@@ -408,3 +408,27 @@ fn a_paced_burst_ends_its_packet() {
     ",
     );
 }
+
+/// Linux `tcp_sndbuf_expand`: memory for two windows, ten segments at least. It follows when the application waits and leaves a part of the
+/// window unused.
+#[test]
+fn a_tuned_send_buffer_follows_the_window() {
+    let config = Config { send_autotuning: true, memory_overhead: 512, slow_start_limit: None, ..plain() };
+    let mut s = Script::established(config);
+    let expect = |s: &mut Script, from: u32, to: u32| {
+        (from..to).for_each(|n| s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001)));
+    };
+    // 46 080 octets, in packets of half the peer's window.
+    assert_eq!(s.tcp.send_space(), 60_000);
+    s.run("push 60000");
+    expect(&mut s, 0, 10);
+    assert_eq!(s.tcp.send_space(), 0);
+    s.run("+20 < . 1:1 ack 10001 win 60000");
+    expect(&mut s, 10, 30);
+    assert_eq!((s.tcp.cwnd(), s.tcp.send_space()), (20_000, 0), "30 segments wait, and fill the window");
+    s.run("+20 < . 1:1 ack 30001 win 60000");
+    expect(&mut s, 30, 60);
+    assert_eq!(s.tcp.cwnd(), 40_000);
+    // 184 320 octets, of which 30 000 and the memory of two packets are taken.
+    assert_eq!(s.tcp.send_space(), 5 * 30_000);
+}

@@ -141,3 +141,42 @@ fn frto_leaves_a_timeout_at_the_recovery_point_alone() {
     ",
     );
 }
+
+/// … but a second timeout of the same segment is one (Linux: "recurring timeouts on the same SND.UNA").
+#[test]
+fn frto_takes_a_second_timeout_of_the_same_segment() {
+    let spurious = SpuriousResponse { frto: true, ..SpuriousResponse::default() };
+    let mut s = at_the_recovery_point(Config { spurious, ..as_linux() });
+    s.run(
+        "
+        +200 > . 10001:11001
+        +400 > . 10001:11001
+        +20 < . 1:1 ack 11001
+        > . 15001:16001
+        > . 16001:17001
+        > nothing
+    ",
+    );
+}
+
+/// RFC 9937 §6 with the window as RecoverFS, as Linux has it: what limited transmit sent before is no part of it.
+#[test]
+fn what_limited_transmit_sent_makes_no_reduction_smaller() {
+    for (whole_segments, second) in [(true, "> . 12001:13001"), (false, "> nothing")] {
+        let mut s = Script::ten_in_flight(Config { whole_segments, limited_transmit: true, ..as_linux() });
+        s.run(&format!(
+            "
+            push 9000
+            +20 < . 1:1 ack 1
+            > . 10001:11001
+            < . 1:1 ack 1
+            > . 11001:12001
+            < . 1:1 ack 1
+            > . 1:1001
+            < . 1:1 ack 1
+            < . 1:1 ack 1
+            {second}
+        "
+        ));
+    }
+}
