@@ -13,6 +13,9 @@ mod watch;
 mod witness;
 
 use scene::Role;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use witness::{ATTEMPTS, Witness, wait_for_calm};
 
 /// Octets of a stream, unless a case says otherwise, in MB. `ROPEWALK_MEGABYTES=50` for more.
@@ -71,23 +74,59 @@ fn linux_and_we_understand_each_other() {
         "{:57} {:8} {:>8} {:>9} {:>9}  subflows, MB carried by us",
         "case", "we are", "s", "again", "fallback"
     );
-    let mut failed = Vec::new();
-    // Part of a case's name: only those run.
+    let rows = wanted_rows();
+    let failed = side_by_side(&rows);
+    assert!(failed.is_empty(), "{} cases failed\n{}", failed.len(), failed.join("\n\n"));
+}
+
+/// Each case in each of its roles. `ROPEWALK_CASE` is a part of a case's name: only those run.
+fn wanted_rows() -> Vec<(&'static str, Role)> {
     let wanted = std::env::var("ROPEWALK_CASE").unwrap_or_default();
-    for case in cases::CASES.iter().filter(|case| case.name.contains(&wanted)) {
-        for role in [Role::Client, Role::Server] {
-            if !case.roles.contains(&role) {
-                continue;
-            }
-            let name = format!("{}/{role:?}", case.name);
-            match row(&name) {
-                Ok(report) => println!("{:57} {:8} {report}", case.name, format!("{role:?}")),
-                Err(why) => {
-                    println!("{:57} {:8} FAILED", case.name, format!("{role:?}"));
-                    failed.push(format!("{name}:\n{why}"));
-                }
+    let cases = cases::CASES.iter().filter(|case| case.name.contains(&wanted));
+    let in_roles = cases.flat_map(|case| [Role::Client, Role::Server].map(|role| (case, role)));
+    in_roles.filter(|(case, role)| case.roles.contains(role)).map(|(case, role)| (case.name, role)).collect()
+}
+
+/// Runs as many rows at once as there are processors, since most of the time a row waits for its links. Prints them in their order, and
+/// returns what failed.
+fn side_by_side(rows: &[(&str, Role)]) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let (told, results) = mpsc::channel();
+    let work = |told: mpsc::Sender<(usize, Result<String, String>)>| {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some((name, role)) = rows.get(at) else { return };
+            let _ = told.send((at, row(&format!("{name}/{role:?}"))));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            let told = told.clone();
+            scope.spawn(|| work(told));
+        }
+        drop(told);
+        print_in_order(rows, &results)
+    })
+}
+
+fn print_in_order(
+    rows: &[(&str, Role)],
+    results: &mpsc::Receiver<(usize, Result<String, String>)>,
+) -> Vec<String> {
+    let mut early = BTreeMap::new();
+    let mut failed = Vec::new();
+    for (at, (name, role)) in rows.iter().enumerate() {
+        while !early.contains_key(&at) {
+            let (other, result) = results.recv().expect("a row ends with a result");
+            early.insert(other, result);
+        }
+        match early.remove(&at).expect("it is there") {
+            Ok(report) => println!("{name:57} {:8} {report}", format!("{role:?}")),
+            Err(why) => {
+                println!("{name:57} {:8} FAILED", format!("{role:?}"));
+                failed.push(format!("{name}/{role:?}:\n{why}"));
             }
         }
     }
-    assert!(failed.is_empty(), "{} cases failed\n{}", failed.len(), failed.join("\n\n"));
+    failed
 }
