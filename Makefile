@@ -5,7 +5,7 @@
 #   make fuzz    the Rust tests with new random cases, ROUNDS times, 100 000 attacked connections in all
 #   make gates   bonds on random cases, both drawings (hours); what has run is kept
 #   make mutants every mutant of tcp and mptcp against their tests (an hour); what was judged is kept
-#   make interop our stack and Linux's against each other, 50 MB each way (root, half an hour)
+#   make interop our stack and Linux's against each other, 50 MB each way (root, five minutes)
 #   make stops   200 stops at random moments of every command
 #   make lint    formatters and linters, warnings as errors
 #   make bench   the benchmarks, of a build laid out for what runs most, as releases are

@@ -76,6 +76,10 @@ SPARE_S: Final = 1.0
 """Beyond what a transfer should take."""
 
 
+# Per cent of losses from which a run without SACK depends much on a few timeouts.
+ERRATIC = 5
+
+
 def groups(*, quick: bool) -> list[Group]:
     """All groups; of a quick study fewer cases and seeds."""
     return [
@@ -202,7 +206,7 @@ def _random(*, quick: bool) -> Group:
                 tcp={"congestion_control": control, "sack": sack},
             ),
             "goodput_mbps",
-            seeds=3 if quick else 10 if sack or loss < 5 else 30,
+            seeds=3 if quick else 10 if sack or loss < ERRATIC else 30,
         )
         for control in ("newreno", "cubic")
         for loss in losses
