@@ -36,12 +36,18 @@ impl SendBuffer {
 
     /// Octets that may be written.
     pub(crate) fn space(&self, held: Held) -> u64 {
-        let free = u64::from(self.limit).saturating_sub(held.memory);
-        if self.full && free < held.memory / 2 {
+        if self.awaits_room(held.memory) {
             return 0;
         }
+        let free = u64::from(self.limit).saturating_sub(held.memory);
         let packets = free.div_ceil(u64::from(held.packet) + held.beside);
         u64::from(self.tail_beside(held.unsent)) + packets * u64::from(held.packet)
+    }
+
+    /// Has the application filled it, and does it wait for a third of it while so much memory is taken at least?
+    #[inline]
+    pub(crate) fn awaits_room(&self, memory: u64) -> bool {
+        self.full && u64::from(self.limit).saturating_sub(memory) < memory / 2
     }
 
     /// Octets of data that the last packet still takes, unless it has left.

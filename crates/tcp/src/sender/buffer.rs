@@ -22,12 +22,14 @@ pub(super) fn size(config: &Config, window: u32) -> u32 {
 
 impl Sender {
     /// Free octets of the send buffer.
+    #[inline]
     pub(crate) fn send_space(&self, cx: &Context) -> u64 {
-        if cx.config.send_autotuning {
-            return self.buffer.space(self.held(cx));
+        let octets = self.stream.unsent() + u64::from(self.flight());
+        if !cx.config.send_autotuning {
+            return u64::from(cx.config.send_buffer).saturating_sub(octets);
         }
-        let held = self.stream.unsent() + u64::from(self.flight());
-        u64::from(cx.config.send_buffer).saturating_sub(held)
+        // Nearly always it is so without a look at the packets.
+        if self.buffer.awaits_room(octets) { 0 } else { self.buffer.space(self.held(cx)) }
     }
 
     /// So many octets were written.
@@ -38,6 +40,7 @@ impl Sender {
     }
 
     /// What the send buffer holds: packets on their way, and full ones that wait.
+    #[inline(never)]
     fn held(&self, cx: &Context) -> Held {
         let unsent = self.stream.unsent();
         let packet = self.written_packet();

@@ -28,7 +28,9 @@ impl Sender {
         if self.packet_goes_on(cx) {
             return Place::Within;
         }
-        self.queue.end_packet();
+        if cx.config.send_autotuning {
+            self.queue.end_packet();
+        }
         if std::mem::take(&mut self.packet) > len { Place::Last } else { Place::Alone }
     }
 

@@ -302,7 +302,9 @@ impl Sender {
         });
         self.pace_departure(cx, end, end.since(seq), payload.len);
         self.queue.mark_retransmitted(index, now);
-        self.queue.make_packet_of(index);
+        if cx.config.send_autotuning {
+            self.queue.make_packet_of(index);
+        }
         cx.stats.retransmissions += 1;
         cx.stats.retransmitted_bytes += u64::from(payload.len);
         self.on_retransmitted(cx, seq, end);
