@@ -57,7 +57,7 @@ pub struct SpuriousResponse {
     pub dsack: bool,
     /// Eifel (RFC 3522, RFC 4015): needs timestamps.
     pub eifel: bool,
-    /// F-RTO (RFC 5682, SACK version).
+    /// F-RTO (RFC 5682), with SACK or without.
     pub frto: bool,
     /// TCP-DOOR (Wang and Zhang 2002): needs SACK, and timestamps for what was sent again. After out-of-order arrival a
     /// reduction is taken back that is no older than `door_t2`, and for `door_t1` there is no other.

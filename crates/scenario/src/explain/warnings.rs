@@ -145,7 +145,6 @@ fn spurious(connection: &ConnectionPlan) -> Vec<String> {
             "dsack needs `report_duplicates = true`",
         ),
         (config.spurious.eifel && !config.timestamps, "eifel needs `timestamps = true`"),
-        (config.spurious.frto && !config.sack, "frto (its SACK version) needs `sack = true`"),
         (config.spurious.door && !config.sack, "door (by SACK) needs `sack = true`"),
     ];
     let missing = needs.iter().filter(|(missing, _)| *missing);

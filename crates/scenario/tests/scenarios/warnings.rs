@@ -99,8 +99,8 @@ fn a_detector_without_what_it_needs_is_idle() {
     );
     let eifel = ("tcp.spurious", "eifel");
     between(&[eifel], &[eifel, ("tcp.timestamps", "false")], &idle("eifel needs `timestamps = true`"));
-    let frto = ("tcp.spurious", "frto");
-    between(&[frto], &[frto, ("tcp.sack", "false")], &idle("frto (its SACK version) needs `sack = true`"));
+    let door = ("tcp.spurious", "door");
+    between(&[door], &[door, ("tcp.sack", "false")], &idle("door (by SACK) needs `sack = true`"));
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl SendBuffer {
         let tail = self.tail_beside(held.unsent - u64::from(octets));
         self.tail = match octets.checked_sub(tail) {
             None => tail - octets,
-            Some(rest) => rest.next_multiple_of(held.packet) - rest,
+            Some(rest) => (held.packet - rest % held.packet) % held.packet,
         };
         self.full = self.tail == 0 && held.memory >= u64::from(self.limit);
     }

@@ -1,4 +1,4 @@
-//! F-RTO (RFC 5682 §3.1, the version with SACK): after a timeout, send something new and see what comes back.
+//! F-RTO (RFC 5682 §3.1, the version with SACK; §2.1 without it): after a timeout, send something new and see what comes back.
 
 use super::{Cause, Verdict};
 use ropewalk_units::Mark;
