@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -143,6 +143,15 @@ def on_a_terminal(words: list[str | Path], term: str, folder: Path, ends: Callab
     return seen.decode(errors="replace")
 
 
+@pytest.fixture
+def heeded_interrupts() -> Iterator[None]:
+    """Commands heed SIGINT, though these tests may run in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded_interrupts")
 @pytest.mark.parametrize(("term", "has_bar"), [("xterm", True), ("dumb", False)])
 def test_a_long_run_has_a_bar_or_lines(tmp_path: Path, term: str, has_bar: bool) -> None:
     file = tmp_path / "s.toml"
