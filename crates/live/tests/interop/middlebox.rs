@@ -81,6 +81,20 @@ pub(crate) fn later(port: usize, mut middlebox: Middlebox) -> Middlebox {
     })
 }
 
+/// Whatever it is begins once so many octets of data have passed by this port.
+pub(crate) fn beyond(port: usize, octets: u64, mut middlebox: Middlebox) -> Middlebox {
+    let mut passed = 0;
+    Box::new(move |now, way, at, packet, out| {
+        if passed > octets {
+            return middlebox(now, way, at, packet, out);
+        }
+        if at == port {
+            passed += read(packet).map_or(0, |(_, tcp)| tcp.payload.len() as u64);
+        }
+        out.push(packet.to_vec());
+    })
+}
+
 /// Nothing passes by this port from one time to another, in milliseconds.
 pub(crate) fn dark(port: usize, from: u64, to: u64) -> Middlebox {
     Box::new(move |now, _, at, packet, out| {
