@@ -4,14 +4,12 @@
 
 use crate::config::{Config, OPTION_RESERVE};
 use crate::coupling;
-use ropewalk_tcp::memory::{of_packet, of_segment};
+use ropewalk_tcp::memory::{keeps_waiting, of_packet, of_segment, of_windows};
 
 /// Octets of the timestamps option, padded (RFC 7323 appendix A).
 const TIMESTAMPS: u64 = 12;
 /// Segments in one packet of the send queue: a delayed ACK lets out two at once.
 const SEGMENTS_PER_PACKET: u64 = 2;
-/// Least window counted for it, in segments (Linux `TCP_INIT_CWND`).
-const LEAST_WINDOW: u64 = 10;
 /// What a send buffer begins with, and the least of any (Linux `tcp_wmem`).
 const FIRST_SEND: u64 = 16_384;
 const LEAST_SEND: u64 = 4_096;
@@ -67,8 +65,8 @@ impl Memory {
         if !self.autotuned {
             return self.most;
         }
-        let segments = u64::from(cwnd.checked_div(smss).unwrap_or(0)).max(LEAST_WINDOW);
-        (self.windows * segments * self.segment).max(FIRST_SEND).min(self.most)
+        let segments = u64::from(cwnd.checked_div(smss).unwrap_or(0));
+        of_windows(self.windows, segments, self.segment).max(FIRST_SEND).min(self.most)
     }
 
     /// Is it the largest send buffer that any subflow's window makes?
@@ -139,7 +137,7 @@ impl SendBuffer {
     /// the buffer becomes full, if pieces are written.
     pub(crate) fn space(&self, held: u64, written: u64) -> u64 {
         let free = self.limit.saturating_sub(held);
-        if free == 0 || (self.state == Filling::Full && free < held / 2) {
+        if free == 0 || (self.state == Filling::Full && keeps_waiting(self.limit, held)) {
             return 0;
         }
         match self.unit {

@@ -21,6 +21,20 @@ pub fn of_packet(overhead: u64) -> u64 {
     }
 }
 
+/// Least window that a send buffer is made for, in segments (Linux `TCP_INIT_CWND`).
+const LEAST_WINDOW: u64 = 10;
+
+/// The send buffer for so many windows of so many segments, each of which takes `segment` octets (Linux `tcp_sndbuf_expand`).
+pub fn of_windows(windows: u64, segments: u64, segment: u64) -> u64 {
+    windows * segments.max(LEAST_WINDOW) * segment
+}
+
+/// Has an application that filled a send buffer of `limit` octets still to wait, as less than a third of it is free (Linux
+/// `sk_stream_is_writeable`)?
+pub fn keeps_waiting(limit: u64, held: u64) -> bool {
+    limit.saturating_sub(held) < held / 2
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,8 +2,7 @@
 //!
 //! Linux counts memory and not payload, lets the buffer follow the window, and writes whole packets.
 
-/// Least window counted for it, in segments (Linux `TCP_INIT_CWND`).
-pub(crate) const LEAST_WINDOW: u32 = 10;
+use crate::memory;
 
 /// What is taken of it, and the units in which more is taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,10 +43,10 @@ impl SendBuffer {
         u64::from(self.tail_beside(held.unsent)) + packets * u64::from(held.packet)
     }
 
-    /// Has the application filled it, and does it wait for a third of it while so much memory is taken at least?
+    /// Has the application filled it, and does it wait for a third of it while so much memory is held at least?
     #[inline]
-    pub(crate) fn awaits_room(&self, memory: u64) -> bool {
-        self.full && u64::from(self.limit).saturating_sub(memory) < memory / 2
+    pub(crate) fn awaits_room(&self, held: u64) -> bool {
+        self.full && memory::keeps_waiting(u64::from(self.limit), held)
     }
 
     /// Octets of data that the last packet still takes, unless it has left.

@@ -4,6 +4,8 @@
 //! total that loss recovery asks for is kept up to date: what was SACKed, deemed lost, retransmitted. So `pipe`
 //! (RFC 6675 §4) costs nothing. Cursors make every walk amortised.
 
+mod packets;
+
 use crate::spans::Spans;
 use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::Payload;
@@ -302,32 +304,6 @@ impl SentQueue {
 
     pub(crate) fn push(&mut self, sent: Sent) {
         self.segments.push_back(sent);
-    }
-
-    /// Packets that have all left and are not cumulatively acknowledged as a whole.
-    pub(crate) fn packets(&self) -> u32 {
-        self.packets
-    }
-
-    /// The last segment was the last of its packet.
-    pub(crate) fn end_packet(&mut self) {
-        if let Some(last) = self.segments.len().checked_sub(1) {
-            self.end_packet_with(last);
-        }
-    }
-
-    /// The segment is a packet of its own from now on, as it is sent again alone.
-    pub(crate) fn make_packet_of(&mut self, index: usize) {
-        if index > 0 {
-            self.end_packet_with(index - 1);
-        }
-        self.end_packet_with(index);
-    }
-
-    fn end_packet_with(&mut self, index: usize) {
-        let marks = &mut self.segments[index].marks;
-        self.packets += u32::from(!marks.has(Marks::PACKET_END));
-        marks.set(Marks::PACKET_END);
     }
 
     /// RFC 6675 §4: octets that left the network or never will: SACKed and lost ones less retransmissions.

@@ -4,7 +4,7 @@ use super::Sender;
 use crate::config::Config;
 use crate::context::Context;
 use crate::memory;
-use crate::send::buffer::{Held, LEAST_WINDOW};
+use crate::send::buffer::Held;
 
 /// Octets of the largest packet, less what is kept free for its headers (Linux `sk_dst_gso_max_size`).
 const LARGEST_PACKET: u32 = 65_536 - 193;
@@ -16,8 +16,7 @@ pub(super) fn size(config: &Config, window: u32) -> u32 {
     }
     let windows = if config.congestion_control.models_path() { 3 } else { 2 };
     let segment = memory::of_segment(u64::from(config.mss), u64::from(config.memory_overhead));
-    let size = windows * u64::from(window.max(LEAST_WINDOW)) * segment;
-    size.min(u64::from(config.send_buffer)) as u32
+    memory::of_windows(windows, u64::from(window), segment).min(u64::from(config.send_buffer)) as u32
 }
 
 impl Sender {
