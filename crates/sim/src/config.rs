@@ -139,6 +139,8 @@ macro_rules! direction_keys {
             reorder: Reorder(bool) = false;
             /// Probability that a packet arrives twice.
             duplicate: Duplicate(Probability as Chance) = Probability::ZERO;
+            /// Does what has left the transmitter get lost too, when the link goes down? Otherwise it arrives.
+            down_loses_in_flight: DownLosesInFlight(bool) = false;
             /// Loss on the medium. After a change an exact list counts anew.
             loss: Loss(Loss as LossTable) = Loss::None;
             /// The queue before the transmitter. At a change what is queued stays as long as it fits.
@@ -175,8 +177,8 @@ macro_rules! direction_config {
             /// A trace, starting now, or none: then the rate counts. The packet in transmission ends as it would have.
             Trace(Option<Trace>),
             $($(#[$doc])* $variant($type),)*
-            /// Down: what is queued, in transmission or offered is dropped (counted as loss); what has left the
-            /// transmitter arrives.
+            /// Down: what is queued, in transmission or offered is dropped (counted as loss). What has left the
+            /// transmitter arrives, unless the direction says [`DirectionConfig::down_loses_in_flight`].
             Down,
             /// Up again.
             Up,

@@ -204,9 +204,7 @@ impl Direction {
     /// The queue is full.
     #[cold]
     fn refuse<P: Packet, T: Tap<P>>(&mut self, now: Instant, queued: Queued, fx: &mut Effects<'_, P, T>) {
-        self.counters.queued += 1;
-        self.counters.queued_bytes += u64::from(queued.bytes);
-        Reach { fx, counters: &mut self.counters }.discard(now, queued, DropReason::QueueFull);
+        Reach { fx, counters: &mut self.counters }.drop_packet(now, queued.packet, DropReason::QueueFull);
     }
 
     /// From now on every departure happens at its time.
@@ -394,6 +392,7 @@ impl Direction {
             Change::Reorder(reorder) => self.channel.set_reorder(reorder),
             Change::Loss(loss) => self.channel.set_loss(loss),
             Change::Duplicate(probability) => self.channel.set_duplicate(probability),
+            Change::DownLosesInFlight(loses) => self.channel.set_down_loses_in_flight(loses),
             Change::Queue(queue) => self.replace_queue(now, queue, fx),
             Change::Down => self.go_down(now, fx),
             Change::Up => {
@@ -451,6 +450,7 @@ impl Direction {
         }
         let waiting = self.discipline.drain();
         let reach = &mut Reach { fx, counters: &mut self.counters };
+        self.channel.go_down(now, reach);
         for queued in sending.map(|sending| sending.queued).into_iter().chain(waiting) {
             reach.discard(now, queued, DropReason::Down);
         }
@@ -480,18 +480,30 @@ struct Reach<'r, 'e, P, T> {
     counters: &'r mut Counters,
 }
 
-impl<P: Packet, T: Tap<P>> QueueContext for Reach<'_, '_, P, T> {
-    fn discard(&mut self, at: Instant, queued: Queued, reason: DropReason) {
-        self.counters.queued -= 1;
-        self.counters.queued_bytes -= u64::from(queued.bytes);
+impl<P: Packet, T: Tap<P>> Reach<'_, '_, P, T> {
+    /// A packet that is not in the queue ends here.
+    fn drop_packet(&mut self, at: Instant, packet: PacketId, reason: DropReason) {
         match reason {
             DropReason::QueueFull | DropReason::Aqm => self.counters.drops_queue += 1,
             DropReason::Loss | DropReason::Down => self.counters.drops_loss += 1,
         }
+        self.forget(at, packet, reason);
+    }
+
+    /// The same for one that is counted nowhere.
+    fn forget(&mut self, at: Instant, packet: PacketId, reason: DropReason) {
         if T::ACTIVE {
-            self.fx.tap.dropped(at, self.fx.link, self.fx.packets.get(queued.packet), reason);
+            self.fx.tap.dropped(at, self.fx.link, self.fx.packets.get(packet), reason);
         }
-        self.fx.packets.discard(queued.packet);
+        self.fx.packets.discard(packet);
+    }
+}
+
+impl<P: Packet, T: Tap<P>> QueueContext for Reach<'_, '_, P, T> {
+    fn discard(&mut self, at: Instant, queued: Queued, reason: DropReason) {
+        self.counters.queued -= 1;
+        self.counters.queued_bytes -= u64::from(queued.bytes);
+        self.drop_packet(at, queued.packet, reason);
     }
 
     fn mark(&mut self, at: Instant, id: PacketId) -> bool {

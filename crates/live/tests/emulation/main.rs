@@ -15,7 +15,7 @@ use machine::{judged, turn};
 use ropewalk_live::RunError;
 use ropewalk_scenario::{Outcome, RunOptions};
 use scenarios::{
-    Emulated, chosen_losses, dark_path, fast, one_link, passing_endpoint, programs, shared_server, talk,
+    Emulated, chosen_losses, cut, dark_path, fast, one_link, passing_endpoint, programs, shared_server, talk,
     transfer, two_links,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -190,6 +190,24 @@ fn what_was_on_a_path_that_goes_dark_is_sent_again_by_the_other() {
         // The dark link's queue and what was in flight are less than 100 packets; the kernel
         // repeats some twice.
         assert!((1_400..280_000).contains(&reinjected), "{row:?}");
+    });
+}
+
+#[test]
+fn a_link_that_goes_down_loses_what_is_on_its_way_if_it_shall() {
+    judged(|| {
+        // A datagram each 5 ms until 1 s: those of the last 250 ms are on their way at 1.05 s.
+        for (loses, expected) in [(false, 200), (true, 150)] {
+            let received = |outcome: &Outcome| {
+                let call = outcome.connections[0].datagrams.expect("it is UDP");
+                assert_eq!(call.sent, 200);
+                assert_eq!(call.received + outcome.links[0].drops_loss, 200, "the link counts what it loses");
+                call.received as f64
+            };
+            for outcome in [cut(loses).run(), cut(loses).simulate()] {
+                assert!((received(&outcome) - f64::from(expected)).abs() <= 3.0, "{:?}", outcome.connections);
+            }
+        }
     });
 }
 

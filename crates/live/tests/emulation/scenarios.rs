@@ -75,6 +75,17 @@ pub(crate) fn dark_path() -> Emulated {
     Emulated(text.replace("rate = \"4 Mbit/s\"", dark))
 }
 
+/// Datagrams over a long link that goes down for good. Is what is on its way lost, too?
+pub(crate) fn cut(loses_in_flight: bool) -> Emulated {
+    let line = format!(
+        "rate = \"8 Mbit/s\"\ndelay = \"300 ms\"\ndown_loses_in_flight = {loses_in_flight}\n\
+         changes = [{{ at = \"1050 ms\", state = \"down\" }}]"
+    );
+    let call = r#"protocol = "udp"
+application = { kind = "constant-rate", rate = "800 kbit/s", packet_size = "500 B", duration = "1 s" }"#;
+    Emulated::new("cut", "2 s", &[link("dsl", ["client", "server"], &line, 100), connection("call", call)])
+}
+
 /// Two access links to a router, and one link from there: the server has one address.
 pub(crate) fn shared_server() -> Emulated {
     of_shared_server("shared-server", "")

@@ -90,6 +90,8 @@ pub(super) fn describe_change(change: &Change) -> String {
         Change::Trace(Some(trace)) => format!("trace of {} packets", trace.opportunities_ms.len()),
         Change::Reorder(true) => "jitter may reorder".to_owned(),
         Change::Reorder(false) => "jitter keeps the order".to_owned(),
+        Change::DownLosesInFlight(true) => "loses what is on its way when it goes down".to_owned(),
+        Change::DownLosesInFlight(false) => "what is on its way arrives when it goes down".to_owned(),
         Change::Duplicate(probability) => format!("duplicates {probability}"),
         Change::Jitter(config) => jitter(*config).unwrap_or_else(|| "no jitter".to_owned()),
         Change::Loss(config) => loss(config).unwrap_or_else(|| "no loss".to_owned()),

@@ -27,13 +27,14 @@ fn said(changes: &[ChangePlan]) -> Vec<(u64, usize, Change)> {
 fn an_entry_changes_each_thing_in_each_direction() {
     let scenario = scenario(
         "rate = \"1 Mbit/s\"\nchanges = [{ at = \"2 s\", delay = \"5 ms\", loss = \"10 %\", queue = \"7 packets\", \
-         jitter = \"1 ms\", reorder = true, duplicate = \"1 %\", state = \"down\" }]",
+         jitter = \"1 ms\", reorder = true, duplicate = \"1 %\", down_loses_in_flight = true, state = \"down\" }]",
     );
     let each = [
         Change::Delay(Duration::from_millis(5)),
         Change::Jitter(Jitter::Uniform(Duration::from_millis(1))),
         Change::Reorder(true),
         Change::Duplicate(Probability::new(0.01).expect("in [0, 1]")),
+        Change::DownLosesInFlight(true),
         Change::Loss(Loss::Bernoulli(Probability::new(0.1).expect("in [0, 1]"))),
         Change::Queue(Queue::DropTail { limit: QueueLimit::Packets(7), mark_above: None }),
         Change::Down,

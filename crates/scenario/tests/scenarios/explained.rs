@@ -129,6 +129,8 @@ fn each_change_is_told_for_the_direction_it_holds_for() {
         ("loss = \"2 %\"", "loss 2 %"),
         ("queue = \"9 packets\"", "drop-tail 9 packets"),
         ("duplicate = \"1 %\"", "duplicates 1 %"),
+        ("down_loses_in_flight = true", "loses what is on its way when it goes down"),
+        ("down_loses_in_flight = false", "what is on its way arrives when it goes down"),
         ("reorder = true", "jitter may reorder"),
         ("reorder = false", "jitter keeps the order"),
     ] {

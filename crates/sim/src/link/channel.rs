@@ -1,6 +1,6 @@
 //! What happens between transmitter and receiver: loss, delay, jitter, duplication.
 
-use super::discipline::{QueueContext, Queued};
+use super::discipline::Queued;
 use super::loss::LossProcess;
 use super::stats::Counters;
 use super::streams::LinkStreams;
@@ -61,6 +61,7 @@ pub(super) struct Channel {
     reorder: bool,
     loss: LossProcess,
     duplicate: f64,
+    down_loses_in_flight: bool,
     /// Sorted by arrival; those of one time in order of departure.
     flight: VecDeque<InFlight>,
     /// How many were put into it that are not this link's own.
@@ -78,6 +79,7 @@ impl Channel {
             reorder: config.reorder,
             loss: LossProcess::new(config.loss.clone()),
             duplicate: config.duplicate.get(),
+            down_loses_in_flight: config.down_loses_in_flight,
             flight: VecDeque::new(),
             moved_in: 0,
             last_arrival: Instant::ZERO,
@@ -102,6 +104,10 @@ impl Channel {
 
     pub(super) fn set_duplicate(&mut self, probability: Probability) {
         self.duplicate = probability.get();
+    }
+
+    pub(super) fn set_down_loses_in_flight(&mut self, loses: bool) {
+        self.down_loses_in_flight = loses;
     }
 
     pub(super) fn in_flight(&self) -> usize {
@@ -134,6 +140,23 @@ impl Channel {
         self.flight.pop_front().map(|packet| packet.packet)
     }
 
+    /// The link goes down: loses what is on its way, if it shall. What arrives just then has arrived.
+    pub(super) fn go_down<P: Packet, T: Tap<P>>(&mut self, now: Instant, reach: &mut Reach<'_, '_, P, T>) {
+        if !self.down_loses_in_flight {
+            return;
+        }
+        let arrived = self.flight.partition_point(|packet| packet.arrival <= now);
+        for InFlight { packet, is_own, .. } in self.flight.drain(arrived..) {
+            if is_own {
+                reach.drop_packet(now, packet, DropReason::Down);
+            } else {
+                self.moved_in -= 1;
+                reach.forget(now, packet, DropReason::Down);
+            }
+        }
+        self.last_arrival = self.last_arrival.min(now);
+    }
+
     /// Takes out what is on its way, in order of arrival.
     pub(super) fn take_in_flight(&mut self) -> impl Iterator<Item = (Instant, PacketId)> {
         self.moved_in = self.moved_in_arrived();
@@ -163,10 +186,7 @@ impl Channel {
         fx: &mut Effects<'_, P, T>,
     ) {
         if self.loss.loses(queued.bytes, || fx.packets.get(queued.packet).is_data(), streams) {
-            // The packet no longer counts as queued, which is what discarding takes it from.
-            counters.queued += 1;
-            counters.queued_bytes += u64::from(queued.bytes);
-            Reach { fx, counters }.discard(at, queued, DropReason::Loss);
+            Reach { fx, counters }.drop_packet(at, queued.packet, DropReason::Loss);
             return;
         }
         self.fly(at, queued.packet, streams);

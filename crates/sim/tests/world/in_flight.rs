@@ -2,7 +2,7 @@
 
 use crate::common::{Diary, Pair, Parcel, Station, config, setup, us};
 use proptest::prelude::*;
-use ropewalk_sim::{DirectionConfig, Jitter, LinkStats, NoTap, World};
+use ropewalk_sim::{Change, DirectionConfig, Jitter, LinkStats, NoTap, World};
 use ropewalk_units::{Duration, Instant};
 
 fn is_conserved(stats: &LinkStats) -> bool {
@@ -63,6 +63,20 @@ fn what_should_have_arrived_arrives_at_once() {
     pair.world.put_in_flight(pair.link, us(7_000), parcel(2));
     assert_eq!(pair.world.take_in_flight(pair.link), [(us(7_000), parcel(2))]);
     assert!(is_conserved(&pair.world.link(pair.link)));
+}
+
+#[test]
+fn what_was_put_is_lost_uncounted_when_the_link_goes_down() {
+    let mut pair = Pair::new(DirectionConfig { down_loses_in_flight: true, ..config() }, NoTap);
+    pair.send(0, 1_000);
+    pair.world.put_in_flight(pair.link, us(1_000), parcel(7));
+    pair.world.put_in_flight(pair.link, us(9_000), parcel(8));
+    pair.world.schedule_change(us(5_000), pair.link, Change::Down);
+    pair.world.run_until(us(100_000));
+    assert_eq!(pair.arrivals(), [(1_000, 7)]);
+    let stats = pair.world.link(pair.link);
+    assert_eq!((stats.delivered, stats.drops_loss, stats.in_flight), (0, 1, 0));
+    assert!(is_conserved(&stats));
 }
 
 fn world() -> (World<Station>, ropewalk_sim::NodeId, ropewalk_sim::LinkId) {

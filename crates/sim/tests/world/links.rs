@@ -144,6 +144,36 @@ fn down_loses_what_has_not_left() {
 }
 
 #[test]
+fn down_loses_what_is_on_its_way_if_it_shall() {
+    let mut pair = Pair::new(DirectionConfig { down_loses_in_flight: true, ..config() }, Diary::default());
+    for at in [0, 0, 0, 0, 20_000] {
+        pair.send(at, 1_000);
+    }
+    // They leave each millisecond and take ten: the second arrives just when the link goes down.
+    pair.world.schedule_change(us(12_000), pair.link, Change::Down);
+    pair.world.schedule_change(us(13_000), pair.link, Change::Up);
+    pair.world.run_until(us(100_000));
+    assert_eq!(pair.arrivals(), [(11_000, 0), (12_000, 1), (31_000, 4)]);
+    let stats = pair.world.link(pair.link);
+    assert_eq!((stats.transmitted_packets, stats.delivered, stats.drops_loss), (5, 3, 2));
+    let dropped = pair.world.tap().0.iter().filter(|(.., what)| what.starts_with("dropped"));
+    let dropped: Vec<_> = dropped.map(|(at, .., what)| (*at, what.as_str())).collect();
+    assert_eq!(dropped, [(12_000_000, "dropped 2 Down"), (12_000_000, "dropped 3 Down")]);
+}
+
+#[test]
+fn what_is_on_its_way_is_lost_by_what_the_key_says_at_that_time() {
+    for (loses, expected) in [(true, vec![]), (false, vec![(11_000, 0)])] {
+        let mut pair = Pair::new(DirectionConfig { down_loses_in_flight: !loses, ..config() }, NoTap);
+        pair.send(0, 1_000);
+        pair.world.schedule_change(us(2_000), pair.link, Change::DownLosesInFlight(loses));
+        pair.world.schedule_change(us(3_000), pair.link, Change::Down);
+        pair.world.run_until(us(100_000));
+        assert_eq!(pair.arrivals(), expected);
+    }
+}
+
+#[test]
 fn a_link_that_is_down_has_no_capacity() {
     let mut pair = Pair::new(config(), NoTap);
     pair.world.schedule_change(us(1_000), pair.link, Change::Down);

@@ -67,16 +67,20 @@ fn rates() -> impl Strategy<Value = Rate> {
 }
 
 fn configs() -> impl Strategy<Value = DirectionConfig> {
-    (rates(), traces(), 0u64..30_000, jitters(), any::<bool>(), queues(), losses(), 0.0..0.5).prop_map(
-        |(rate, trace, delay, jitter, reorder, queue, loss, duplicate)| DirectionConfig {
-            rate,
-            trace,
-            delay: Duration::from_micros(delay),
-            jitter,
-            reorder,
-            queue,
-            loss,
-            duplicate: probability(duplicate),
+    let medium = (jitters(), any::<bool>(), losses(), 0.0..0.5, any::<bool>());
+    (rates(), traces(), 0u64..30_000, queues(), medium).prop_map(
+        |(rate, trace, delay, queue, (jitter, reorder, loss, duplicate, down_loses_in_flight))| {
+            DirectionConfig {
+                rate,
+                trace,
+                delay: Duration::from_micros(delay),
+                jitter,
+                reorder,
+                queue,
+                loss,
+                duplicate: probability(duplicate),
+                down_loses_in_flight,
+            }
         },
     )
 }
@@ -106,6 +110,7 @@ fn changes() -> impl Strategy<Value = Vec<(u64, Change)>> {
         (0.0..0.5).prop_map(|p| Change::Duplicate(probability(p))),
         queues().prop_map(Change::Queue),
         traces().prop_map(Change::Trace),
+        any::<bool>().prop_map(Change::DownLosesInFlight),
         Just(Change::Down),
         Just(Change::Up),
     ];
