@@ -48,7 +48,8 @@ test-rust: $(VENV)/pyvenv.cfg
 # Comparisons of bonds run the daemon.
 test-python: export ROPEWALK_GATEWAY = $(abspath target/debug/ropewalk-gateway)
 test-python: $(VENV)/.tested
-	$(BIN)/python -m pytest -q --hypothesis-seed=$(PROPTEST_RNG_SEED)
+	$(BIN)/python -m pytest -q -m 'not real_time' -n auto --dist worksteal --hypothesis-seed=$(PROPTEST_RNG_SEED)
+	$(BIN)/python -m pytest -q -m real_time
 
 # It needs `cargo install cargo-mutants`.
 mutants: $(VENV)/pyvenv.cfg

@@ -255,6 +255,7 @@ def test_what_the_machine_lacks_is_said_before_anything_runs(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.real_time
 def test_a_transfer_is_the_same_experiment_in_both_worlds(tmp_path: Path) -> None:
     needs_kernel()
     file = tmp_path / "transfer.toml"
@@ -294,6 +295,7 @@ def agrees(tree: dict[str, Any]) -> None:
     assert (figures["dsl", "srtt_ms"]["linux"]["mean"] or 0) > 20
 
 
+@pytest.mark.real_time
 def test_a_bond_is_compared_with_the_daemon(tmp_path: Path) -> None:
     needs_kernel("bonding gateways")
     times = ("--set", "scenario.duration=5 s", "--set", "connections.file.start=1 s")
@@ -319,6 +321,7 @@ def bonded_alike(tree: dict[str, Any]) -> None:
     assert abs(figures[tunnel, "lte", "share"]["difference"]["mean"]) < 5
 
 
+@pytest.mark.real_time
 def test_another_experiment_is_run_all_the_same_and_said_first(tmp_path: Path) -> None:
     needs_kernel()
     file = tmp_path / "other.toml"
