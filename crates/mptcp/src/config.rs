@@ -1,6 +1,7 @@
 //! The choices of one Multipath TCP connection.
 
 use crate::role::Role;
+use ropewalk_tcp::HyStart;
 use ropewalk_units::{Duration, Instant};
 use std::net::{IpAddr, SocketAddr};
 
@@ -288,6 +289,11 @@ macro_rules! mptcp_constants {
                     /// Buffers count memory: of a segment the next power of two above its payload and so many octets, and 256
                     /// more. 512 are Linux's without wireless and tunnels, 640 with them; 0: buffers count payload.
                     memory_overhead: u32 = 512, 0;
+                    /// With cubic, what ends a subflow's first slow start before a loss does.
+                    hystart: HyStart = HyStart::Linux, HyStart::Off;
+                    /// With newreno and the coupled algorithms, slow start of the subflows grows by acknowledged octets (RFC 3465),
+                    /// not by ACKs.
+                    byte_counting: bool = true, false;
                     /// Opportunistic retransmission (Raiciu et al., NSDI 2012 §4.2).
                     opportunistic_retransmission: bool = false, false;
                     /// Penalization of the subflow that holds the window back (ibid.).

@@ -408,8 +408,7 @@ fn subflow_config(config: &Config, control: Control) -> tcp::Config {
     let shift = (0..14).find(|shift| 65_535u64 << shift >= u64::from(config.receive_buffer)).unwrap_or(14);
     let given = tcp.window_scale.unwrap_or(0);
     tcp.window_scale = (shift > 0 || tcp.window_scale.is_some()).then_some(given.max(shift));
-    let byte_counting = tcp.congestion_control.counts_octets();
-    let hystart = tcp.congestion_control.hystart();
+    let (byte_counting, hystart) = (config.byte_counting, config.hystart);
     tcp.congestion_control = match control {
         Control::NewReno => CongestionControl::NewReno { byte_counting },
         Control::Cubic => CongestionControl::Cubic { hystart },

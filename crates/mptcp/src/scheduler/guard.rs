@@ -391,7 +391,7 @@ impl Guard {
 fn segments_per_ack(config: &Config) -> u32 {
     let counts_octets = match control_of(config.coupling) {
         Control::Cubic | Control::Bbr => true,
-        Control::NewReno | Control::Coupled => config.tcp.congestion_control.counts_octets(),
+        Control::NewReno | Control::Coupled => config.byte_counting,
     };
     if counts_octets { 1 } else { config.tcp.delayed_ack.segments }
 }

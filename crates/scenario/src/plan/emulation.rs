@@ -134,10 +134,11 @@ struct Emulated<'a> {
 
 impl Emulated<'_> {
     fn departures(&self, found: &mut Vec<ScenarioError>) {
-        if let Some(config) = self.connection.protocol.tcp() {
-            keys::of_tcp(&self.place, config, found);
+        let protocol = &self.connection.protocol;
+        if let Some(config) = protocol.tcp() {
+            keys::of_tcp(&self.place, config, matches!(protocol, Protocol::Mptcp(_)), found);
         }
-        if let Protocol::Mptcp(config) = &self.connection.protocol {
+        if let Protocol::Mptcp(config) = protocol {
             keys::of_mptcp(&self.place, config, found);
             found.extend(self.coupling(config.coupling));
             found.extend(self.path_manager(&config.path_manager));

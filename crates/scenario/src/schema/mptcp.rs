@@ -8,6 +8,7 @@ use ropewalk_mptcp::{
     Config, Coupling, GuardConfig, KernelHost, PathManager, ReinjectAfterTimeout, Scheduler, ScriptedAction,
     ScriptedStep,
 };
+use ropewalk_tcp::HyStart;
 use ropewalk_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -54,10 +54,10 @@ macro_rules! tcp_table {
                 /// Congestion control of a TCP connection. Multipath TCP has its own key.
                 congestion_control: ControlName,
                 /// With newreno: grow by acknowledged octets (RFC 3465) instead of by ACKs. Default with newreno on the
-                /// preset linux: true.
+                /// preset linux: true. Multipath TCP has its own key.
                 byte_counting: bool,
                 /// With cubic, what ends slow start before a loss does: linux, plus-plus (HyStart++, RFC 9406) or off; true is
-                /// plus-plus, false is off.
+                /// plus-plus, false is off. Multipath TCP has its own key.
                 hystart: HyStartName,
             }
             $($constants)*

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 wrapped_constant! {
+    HyStart [] as HyStartName,
     SpuriousResponse [] as SpuriousList,
     Option<u32> [octets_or_unlimited] as Threshold,
     Option<u32> [segments_or_unlimited] as SegmentLimit,

@@ -75,7 +75,7 @@ fn what_no_kernel_does_is_refused_at_its_key() {
         ("tcp.preset = \"classic\"\n", "connections.bulk.tcp.preset", "not `classic`", "`linux`"),
         ("mptcp.preset = \"classic\"\n", "connections.bulk.mptcp.preset", "not `classic`", "`linux`"),
         ("tcp.prr = false\n", "connections.bulk.tcp.prr", "fixed in the kernel", "`true`"),
-        ("tcp.hystart = \"off\"\n", "connections.bulk.tcp.hystart", "fixed in the kernel", "`linux`"),
+        ("mptcp.hystart = \"off\"\n", "connections.bulk.mptcp.hystart", "fixed in the kernel", "`linux`"),
         ("tcp.window_scale = 3\n", "connections.bulk.tcp.window_scale", "fixed in the kernel", "`off`"),
         (
             "tcp.loss_recovery = \"newreno\"\n",

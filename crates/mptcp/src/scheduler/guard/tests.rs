@@ -8,7 +8,6 @@ use crate::id::SubflowId;
 use crate::scheduler::rule::{Decision, SchedulingRule};
 use crate::view::samples::{carry, queue, subflow};
 use crate::view::{QueueView, SubflowView};
-use ropewalk_tcp::CongestionControl;
 use ropewalk_units::{Duration, Instant, Rate};
 
 fn ms(millis: u64) -> Duration {
@@ -32,9 +31,9 @@ fn a_guard_is_as_the_configuration_says() {
         let mut config = Config {
             scheduler: Scheduler::GoodputGuard(chosen),
             coupling: Coupling::Olia,
+            byte_counting,
             ..Config::linux()
         };
-        config.tcp.congestion_control = CongestionControl::NewReno { byte_counting };
         config.tcp.delayed_ack.segments = 2;
         assert_eq!(Guard::of(&config), Guard::new(chosen, Coupling::Olia, segments_per_ack));
         // CUBIC and BBR count octets, whatever control TCP would have alone.

@@ -58,8 +58,15 @@ const MPTCP_OF_SIMULATION: [&str; 6] =
     ["least_mappings", "probe_interval", "probe_segments", "steps", "subflows", "weights"];
 
 /// Keys of `tcp` in whose place a Multipath TCP connection has its own.
-const TCP_OF_TCP: [&str; 5] =
-    ["congestion_control", "memory_overhead", "receive_buffer", "send_autotuning", "send_buffer"];
+const TCP_OF_TCP: [&str; 7] = [
+    "byte_counting",
+    "congestion_control",
+    "hystart",
+    "memory_overhead",
+    "receive_buffer",
+    "send_autotuning",
+    "send_buffer",
+];
 
 /// What becomes of a key on a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,11 +108,17 @@ impl OnKernel {
 /// What the kernel may be told to do beside what the preset `linux` says.
 const BESIDE: (&str, &str) = ("window_scale", "off");
 
-/// The keys of `tcp` that the file gives.
-pub(super) fn of_tcp(place: &Place<'_>, config: &ropewalk_tcp::Config, found: &mut Vec<ScenarioError>) {
+/// The keys of `tcp` that the file gives, those left out for which a Multipath TCP connection has its own.
+pub(super) fn of_tcp(
+    place: &Place<'_>,
+    config: &ropewalk_tcp::Config,
+    is_mptcp: bool,
+    found: &mut Vec<ScenarioError>,
+) {
     let linux = Preset::Linux.tcp();
     let (given, kernel) = (TcpTable::explicit(config), TcpTable::explicit(&linux));
-    Keys { place, kind: "tcp", settable: &TCP }.compare((&given, &kernel), found);
+    let others: &[&str] = if is_mptcp { &TCP_OF_TCP } else { &[] };
+    Keys { place, kind: "tcp", left_out: &[&TCP, others] }.compare((&given, &kernel), found);
     let key = place.context.document.protocol_key(&place.base, "tcp", "loss_recovery");
     let by_sack = config.loss_recovery != ropewalk_tcp::LossRecovery::NewReno;
     if by_sack != config.sack {
@@ -122,13 +135,14 @@ pub(super) fn of_mptcp(place: &Place<'_>, config: &ropewalk_mptcp::Config, found
         let path_manager = ropewalk_mptcp::PathManager::FullMesh;
         MptcpTable::explicit(&ropewalk_mptcp::Config { path_manager, ..config.clone() }, &Names::default())
     };
-    Keys { place, kind: "mptcp", settable: &MPTCP }.compare((&table(config), &table(&linux)), found);
+    Keys { place, kind: "mptcp", left_out: &[&MPTCP] }.compare((&table(config), &table(&linux)), found);
 }
 
 struct Keys<'a> {
     place: &'a Place<'a>,
     kind: &'static str,
-    settable: &'static [&'static str],
+    /// Keys that are told to the kernel or say nothing to it.
+    left_out: &'a [&'a [&'static str]],
 }
 
 impl Keys<'_> {
@@ -139,7 +153,8 @@ impl Keys<'_> {
         let document = self.place.context.document;
         for (name, value) in given {
             let key = document.protocol_key(&self.place.base, self.kind, &name);
-            if document.find(&key).is_none() || self.settable.contains(&name.as_str()) {
+            let left_out = self.left_out.iter().any(|keys| keys.contains(&name.as_str()));
+            if left_out || document.find(&key).is_none() {
                 continue;
             }
             let fixed = kernel.get(&name);
