@@ -146,6 +146,9 @@ macro_rules! tcp_constants {
                     /// Segments that leave together end with PSH, as each packet does that Linux lets its device cut (TSO). Otherwise only
                     /// the last octet that was written has it.
                     push_packets: bool = true, false;
+                    /// Part of a packet that the window lets out just after others waits for the next ACK, if that is due within a
+                    /// millisecond, so that more leaves at once (Linux `tcp_tso_should_defer`).
+                    defer_packets: bool = true, false;
                     /// Retransmission timeout before the first measurement (RFC 6298 §2.1: 1 s).
                     rto_initial: Duration = Duration::from_secs(1), Duration::from_secs(3);
                     /// Least retransmission timeout (RFC 6298 §2.4: 1 s; Linux: 200 ms).

@@ -245,8 +245,7 @@ impl Connection {
             return false;
         }
         let wanted = self.memory.of_subflow(subflow.tcp.cwnd(), subflow.tcp.smss());
-        let has_room = || subflow.tcp.cwnd_space() >= subflow.tcp.smss();
-        let grows = wanted > subflow.send_buffer && (fresh || has_room());
+        let grows = wanted > subflow.send_buffer && (fresh || subflow.tcp.leaves_room());
         if grows {
             subflow.send_buffer = wanted;
             subflow.upkeep.on_numbers();

@@ -50,6 +50,11 @@ impl Connection {
         self.sender.cwnd_space(&self.cx)
     }
 
+    /// When all has left that may leave now, does cwnd allow another segment on its way?
+    pub fn leaves_room(&self) -> bool {
+        self.sender.leaves_room(&self.cx)
+    }
+
     /// [`Self::pipe`], [`Self::cwnd_space`] and [`Self::send_space`] in one, computed together, for a scheduler that
     /// asks after every ACK.
     #[inline(always)]

@@ -50,25 +50,22 @@ impl Sender {
 
     /// Octets of data in a packet that the application writes: whole segments, up to half of the peer's largest window (Linux
     /// `tcp_xmit_size_goal`, `tcp_bound_to_half_wnd`).
-    fn written_packet(&self) -> u32 {
-        let most = LARGEST_PACKET.min(self.peer.largest() / 2);
-        (most / self.smss).max(1) * self.smss
+    pub(super) fn written_packet(&self) -> u32 {
+        (self.most_written() / self.smss).max(1) * self.smss
+    }
+
+    /// The same, not in whole segments.
+    pub(super) fn most_written(&self) -> u32 {
+        LARGEST_PACKET.min(self.peer.largest() / 2)
     }
 
     /// While the application waits for room, the buffer follows the window, unless all of that will be used (Linux
     /// `tcp_should_expand_sndbuf`).
     #[inline]
     pub(super) fn tend_buffer(&mut self, cx: &Context) {
-        if self.buffer.is_full() && !self.fills_window(cx) {
+        if self.buffer.is_full() && self.leaves_room(cx) {
             self.grow_buffer(cx);
         }
-    }
-
-    /// Are there segments for all that the window lets out?
-    fn fills_window(&self, cx: &Context) -> bool {
-        let ready = self.stream.unsent().min(u64::from(self.peer.usable(self.flight())));
-        let filled = u64::from(self.outstanding(cx)) + ready + u64::from(self.smss);
-        !self.timers.is_pacing() && filled > u64::from(self.controller.cwnd())
     }
 
     #[cold]

@@ -3,6 +3,7 @@
 mod ack;
 mod blame;
 mod buffer;
+mod defer;
 mod open;
 mod pace;
 mod packet;
@@ -61,6 +62,8 @@ pub(crate) struct Sender {
     last_sent: Instant,
     /// Octets of the packet at hand that several segments leave in.
     packet: u32,
+    /// Octets that wait of the first packet, as it was written; 0: no other was begun behind it.
+    written: u32,
     stream: SendStream,
     buffer: SendBuffer,
     queue: SentQueue,
@@ -104,6 +107,7 @@ impl Sender {
             usage: Usage::new(),
             last_sent: now,
             packet: 0,
+            written: 0,
             stream: SendStream::default(),
             buffer: SendBuffer::new(buffer::size(config, config.initial_window)),
             queue: SentQueue::new(keeps),
@@ -125,6 +129,9 @@ impl Sender {
                 self.check_app_limited(cx);
             }
             self.stream.push(payload);
+            if cx.config.defer_packets {
+                self.end_written_packet();
+            }
             self.on_written(cx, payload.len);
         }
     }

@@ -18,14 +18,14 @@ pub(super) enum Place {
 }
 
 impl Sender {
-    /// A new segment of `len` octets leaves, and is in the queue.
+    /// A new segment of `len` octets leaves, and is in the queue. `ends`: it is the last that was written into its packet.
     #[inline]
-    pub(super) fn place_in_packet(&mut self, cx: &Context, len: u32) -> Place {
+    pub(super) fn place_in_packet(&mut self, cx: &Context, len: u32, ends: bool) -> Place {
         if cx.now != self.last_sent {
             self.packet = 0;
         }
         self.packet += len;
-        if self.packet_goes_on(cx) {
+        if !ends && self.packet_goes_on(cx) {
             return Place::Within;
         }
         if cx.config.send_autotuning {
@@ -49,10 +49,12 @@ impl Sender {
     /// than two segments of it (`tcp_tso_autosize`).
     fn largest_packet(&self) -> u32 {
         let half = self.controller.cwnd() / 2;
-        if self.packet + self.smss <= 2 * self.smss {
-            return half;
-        }
-        let rate = self.pace_rate();
-        rate.map_or(half, |rate| half.min(self.controller.send_quantum(rate)))
+        if self.packet + self.smss <= 2 * self.smss { half } else { half.min(self.timed_packet()) }
+    }
+
+    /// What is paced to leave in a millisecond, in whole segments, two of them at least.
+    pub(super) fn timed_packet(&self) -> u32 {
+        let octets = self.pace_rate().map_or(u32::MAX, |rate| self.controller.send_quantum(rate));
+        octets - octets % self.smss
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Blocked {
     Congestion,
     PeerWindow,
     Nagle,
+    /// More may leave with it after the next ACK.
+    Deferred,
 }
 
 impl Sender {
@@ -76,6 +78,7 @@ impl Sender {
                 }
             }
             Err(Blocked::Congestion) => self.usage.set_limited(),
+            Err(Blocked::Deferred) => self.note_deferred(cx),
             Err(Blocked::Empty | Blocked::Nagle) => {}
         }
         let suspects = self.recovery.phase == Phase::Fast && self.recovery.method == LossRecovery::Sack;
@@ -174,6 +177,9 @@ impl Sender {
         if len < self.smss && self.nagle_holds(cx, len, unsent) {
             return Err(Blocked::Nagle);
         }
+        if self.is_deferred(cx) {
+            return Err(Blocked::Deferred);
+        }
         Ok(len)
     }
 
@@ -230,7 +236,11 @@ impl Sender {
         if self.queue.is_empty() {
             self.restart(cx);
         }
+        let ends_packet = cx.config.defer_packets && self.take_from_packet(len);
         let payload = self.stream.cut(len);
+        if ends_packet {
+            self.end_written_packet();
+        }
         let seq = self.nxt;
         let last = self.stream.unsent() == 0;
         let fin = last && self.fin == Fin::Wanted;
@@ -248,8 +258,8 @@ impl Sender {
             self.fin = Fin::Sent(self.nxt);
             flags |= Flags::FIN;
         }
-        if cx.config.push_packets || cx.config.send_autotuning {
-            let place = self.place_in_packet(cx, len);
+        if cx.config.push_packets || cx.config.send_autotuning || cx.config.defer_packets {
+            let place = self.place_in_packet(cx, len, ends_packet);
             last_of_packet = cx.config.push_packets && place == Place::Last;
         }
         if last || last_of_packet {
