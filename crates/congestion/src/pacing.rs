@@ -3,8 +3,9 @@
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, in percent.
-const SLOW_START_PERCENT: u128 = 200;
-const AVOIDANCE_PERCENT: u128 = 120;
+const SLOW_START_PERCENT: u64 = 200;
+const AVOIDANCE_PERCENT: u64 = 120;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// The largest burst, as that of Linux's segmentation offload.
 const LARGEST_QUANTUM: u64 = 64 * 1024;
 
@@ -14,8 +15,17 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Linux's pacing rate: twice cwnd per round-trip time while cwnd is below half of ssthresh, 1.2 times after.
 pub fn pacing_rate(cwnd: u32, ssthresh: u32, srtt: Duration) -> Rate {
     let percent = if cwnd < ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
-    let bits = u128::from(cwnd) * 8 * percent / 100 * 1_000_000_000 / u128::from(srtt.as_nanos().max(1));
-    Rate::from_bits_per_sec(u64::try_from(bits).unwrap_or(u64::MAX))
+    let bits = u64::from(cwnd) * 8 * percent / 100;
+    Rate::from_bits_per_sec(per_second(bits, srtt.as_nanos().max(1)))
+}
+
+/// So many bits in so many nanoseconds, per second; `u64::MAX` if they are more.
+fn per_second(bits: u64, nanos: u64) -> u64 {
+    if let Some(product) = bits.checked_mul(NANOS_PER_SECOND) {
+        return product / nanos;
+    }
+    let rate = u128::from(bits) * u128::from(NANOS_PER_SECOND) / u128::from(nanos);
+    u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
 /// C.send_quantum: what leaves together at `rate`: a millisecond's worth, two segments at the least and 64 kB at the

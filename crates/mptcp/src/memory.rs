@@ -4,10 +4,8 @@
 
 use crate::config::{Config, OPTION_RESERVE};
 use crate::coupling;
-use ropewalk_tcp::memory::{keeps_waiting, of_packet, of_segment, of_windows};
+use ropewalk_tcp::memory::{self, TIMESTAMPS, keeps_waiting, of_packet, of_segment, of_windows};
 
-/// Octets of the timestamps option, padded (RFC 7323 appendix A).
-const TIMESTAMPS: u64 = 12;
 /// Segments in one packet of the send queue: a delayed ACK lets out two at once.
 const SEGMENTS_PER_PACKET: u64 = 2;
 /// What a send buffer begins with, and the least of any (Linux `tcp_wmem`).
@@ -26,6 +24,7 @@ pub(crate) const fn piece_end(data: u64) -> u64 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Memory {
     overhead: u64,
+    mss: u64,
     /// Octets of data in a full segment.
     payload: u64,
     /// Least window counted, and memory of a segment: what a send buffer grows by.
@@ -41,6 +40,7 @@ impl Memory {
         let overhead = u64::from(config.memory_overhead);
         Self {
             overhead,
+            mss: u64::from(config.tcp.mss),
             payload: payload(config),
             segment: of_segment(u64::from(config.tcp.mss), overhead),
             windows: coupling::control_of(config.coupling).send_windows(),
@@ -49,10 +49,19 @@ impl Memory {
         }
     }
 
-    /// A receive buffer's window: the octets of data that `buffer` holds in full segments, in 256ths as Linux reckons
-    /// (`scaling_ratio`).
+    /// A receive buffer's window: the octets of data that `buffer` holds in full segments.
     pub(crate) fn window_of(&self, buffer: u64) -> u64 {
-        if self.overhead == 0 { buffer } else { buffer * (self.payload * 256 / self.segment) / 256 }
+        if self.overhead == 0 { buffer } else { memory::window_of(buffer, self.payload, self.segment) }
+    }
+
+    /// What a SYN offers of a receive buffer that is tuned.
+    pub(crate) fn first_offer(&self) -> u64 {
+        memory::first_offer(self.payload + u64::from(OPTION_RESERVE))
+    }
+
+    /// The window of a receive buffer that is tuned, at first.
+    pub(crate) fn first_window(&self) -> u64 {
+        memory::first_receive_buffer(self.payload, self.mss, self.overhead)
     }
 
     /// Does what waits behind a hole take from the window?

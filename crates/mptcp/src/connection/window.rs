@@ -7,8 +7,8 @@ use crate::subflow::Phase;
 use ropewalk_tcp as tcp;
 use ropewalk_units::Instant;
 
-/// The window that Linux offers at first.
-const INITIAL_AUTOTUNED: u64 = 65_535;
+/// What Linux takes to be read in the first round-trip time: TCP_INIT_CWND.
+const INITIAL_SEGMENTS: u64 = 10;
 
 /// The right edge, and the buffer that it comes from.
 #[derive(Clone, Debug)]
@@ -18,9 +18,13 @@ pub(super) struct ReceiveWindow {
     /// Octets the buffer holds now, and at most.
     limit: u64,
     max: u64,
+    /// What a SYN offers at most.
+    of_syn: u64,
     /// What waits behind a hole is taken from what is offered.
     charges_waiting: bool,
     autotuned: bool,
+    /// What subflows follow of it.
+    followed: u64,
     /// The most octets that were read in one round-trip time.
     space: u64,
     copied: u64,
@@ -34,14 +38,16 @@ impl ReceiveWindow {
     pub(super) fn new(config: &Config) -> Self {
         let (memory, autotuned) = (Memory::new(config), config.tcp.receive_autotuning);
         let max = memory.window_of(u64::from(config.receive_buffer));
-        let limit = if autotuned { max.min(INITIAL_AUTOTUNED) } else { max };
+        let limit = if autotuned { max.min(memory.first_window()) } else { max };
         Self {
             edge: 0,
             limit,
             max,
+            of_syn: if autotuned { memory.first_offer() } else { 65_535 },
             charges_waiting: memory.charges_waiting(),
             autotuned,
-            space: 0,
+            followed: limit,
+            space: INITIAL_SEGMENTS * u64::from(config.tcp.mss),
             copied: 0,
             since: Instant::ZERO,
             not_before: Instant::ZERO,
@@ -55,7 +61,7 @@ impl ReceiveWindow {
 
     /// What a SYN offers (RFC 7323 §2.2: not scaled).
     pub(super) fn on_syn(&mut self) -> u16 {
-        let window = self.limit.min(65_535);
+        let window = self.limit.min(self.of_syn);
         self.edge = self.edge.max(window);
         window as u16
     }
@@ -65,34 +71,34 @@ impl ReceiveWindow {
         if self.charges_waiting { read.saturating_sub(waiting) } else { read }
     }
 
-    /// What subflows follow if the buffer is tuned: the octets that it holds now.
+    /// What subflows follow if the buffer is tuned: the octets that it holds now, less what it has grown by for data behind holes.
     pub(super) fn followed(&self) -> Option<u32> {
-        self.autotuned.then(|| u32::try_from(self.limit).unwrap_or(u32::MAX))
+        self.autotuned.then(|| u32::try_from(self.followed).unwrap_or(u32::MAX))
     }
 
-    /// Where the edge would be on a subflow that offers so much of the buffer. RFC 9293 §3.8.6.2.2: it moves by a segment or half the
-    /// buffer at least; it never moves back.
-    fn grown(&self, read: u64, offered: u64, segment: u64) -> u64 {
-        let wanted = read + offered;
+    /// Where the edge would be if `wanted` is where it may be. RFC 9293 §3.8.6.2.2: it moves by a segment or half the buffer at least; it
+    /// never moves back.
+    fn grown(&self, wanted: u64, segment: u64) -> u64 {
         let least = segment.min(self.limit / 2).max(1);
         if wanted >= self.edge + least { wanted } else { self.edge }
     }
 
-    /// The window field of a segment that is not a SYN, relative to `next`, on a subflow that offers `offered` octets of a buffer that
-    /// is tuned. Rounded down by the shift: octets up to the exact edge stay acceptable (RFC 7323 §2.4).
-    pub(super) fn field(&mut self, (read, next): (u64, u64), offered: u32, scale: u8, segment: u64) -> u16 {
-        let offered = if self.autotuned { self.limit.min(u64::from(offered)) } else { self.limit };
-        let edge = self.grown(read, offered, segment).min(next + (65_535 << scale));
+    /// The window field of a segment that is not a SYN, relative to `next`, with a buffer that begins at `base`, on a subflow that offers
+    /// `offered` octets of it if it is tuned (Linux `__tcp_select_window`: no more than that, nor than is free). Rounded down by the shift: octets up to the exact edge stay acceptable (RFC 7323 §2.4).
+    pub(super) fn field(&mut self, (base, next): (u64, u64), offered: u32, scale: u8, segment: u64) -> u16 {
+        let offered = if self.autotuned { next + u64::from(offered) } else { u64::MAX };
+        let wanted = offered.min(base + self.limit);
+        let edge = self.grown(wanted, segment).min(next + (65_535 << scale));
         self.edge = self.edge.max(edge);
         ((self.edge.saturating_sub(next)) >> scale).min(65_535) as u16
     }
 
     /// Has reading made so much room that the peer should hear of it at once? As Linux decides: the window can
     /// at least double, and is at most half of the buffer.
-    pub(super) fn wants_update(&self, read: u64, next: u64, segment: u64) -> bool {
+    pub(super) fn wants_update(&self, base: u64, next: u64, segment: u64) -> bool {
         let window = self.edge.saturating_sub(next);
         window <= self.limit / 2 && {
-            let growth = self.grown(read, self.limit, segment) - self.edge;
+            let growth = self.grown(base + self.limit, segment) - self.edge;
             growth > 0 && growth >= window
         }
     }
@@ -110,18 +116,29 @@ impl ReceiveWindow {
     }
 
     /// Once per round-trip time the buffer becomes twice what was read in it, and more while that grows ("dynamic
-    /// right-sizing", Fisk & Feng 2001). As in Linux, the connection uses the largest round-trip time of its
-    /// subflows.
-    fn tune(&mut self, now: Instant, segment: u64) {
+    /// right-sizing", Fisk & Feng 2001). As in Linux (`mptcp_rcvbuf_grow`), the connection uses the largest round-trip time of its
+    /// subflows, and what is behind a hole, `beyond` octets up to its end, comes beside.
+    fn tune(&mut self, now: Instant, beyond: u64) {
         let copied = std::mem::take(&mut self.copied);
         self.since = now;
         if copied <= self.space {
             return;
         }
         let before = std::mem::replace(&mut self.space, copied);
-        let window = 2 * copied + 16 * segment;
+        let window = 2 * copied;
         let grown = window.saturating_mul(copied - before).checked_div(before).unwrap_or(0);
-        self.limit = self.limit.max(window.saturating_add(2 * grown).min(self.max));
+        let wanted = window.saturating_add(2 * grown);
+        self.followed = self.followed.max(wanted.min(self.max));
+        self.grow(wanted.saturating_add(beyond));
+    }
+
+    /// Data came behind a hole, the end of it `beyond` octets from where the stream goes on.
+    fn make_room_beyond(&mut self, beyond: u64) {
+        self.grow(2 * self.space + beyond);
+    }
+
+    fn grow(&mut self, wanted: u64) {
+        self.limit = self.limit.max(wanted.min(self.max));
     }
 }
 
@@ -160,10 +177,14 @@ impl Connection {
 
     /// Data arrived: perhaps a round-trip time is over.
     pub(super) fn tune_window(&mut self, now: Instant) {
-        if !self.receiving.window.autotuned
-            || now < self.receiving.window.not_before
-            || self.receiving.window.limit >= self.receiving.window.max
-        {
+        if !self.receiving.window.autotuned || self.receiving.window.limit >= self.receiving.window.max {
+            return;
+        }
+        let beyond = self.receiving.reassembly.end() - self.receiving.reassembly.next();
+        if beyond > 0 {
+            self.receiving.window.make_room_beyond(beyond);
+        }
+        if now < self.receiving.window.not_before {
             return;
         }
         // Without timestamps the receiver can only bound the round-trip time by whole windows, and these are huge.
@@ -172,7 +193,7 @@ impl Connection {
         let rtts = self.subflows.live().filter_map(|subflow| rtt_of(&subflow.tcp));
         let Some(rtt) = rtts.max() else { return };
         if now.saturating_since(self.receiving.window.since) >= rtt {
-            self.receiving.window.tune(now, u64::from(self.config.tcp.mss));
+            self.receiving.window.tune(now, beyond);
             self.follow_window();
         }
         self.receiving.window.not_before = self.receiving.window.since + rtt;
@@ -265,12 +286,14 @@ mod tests {
         let mut window = autotuned(6 << 20);
         let mut offered = |octets: u64| {
             window.read(octets);
-            window.tune(Instant::ZERO, 1000);
+            window.tune(Instant::ZERO, 0);
             u64::from(window.field((0, 0), u32::MAX, 4, 1000)) << 4
         };
-        assert_eq!(offered(50_000), 116_000, "and 16 segments");
-        assert_eq!(offered(50_000), 116_000);
-        // It has doubled: three times as much again.
-        assert_eq!(offered(100_000), 648_000);
+        let first = 14_600;
+        let grown = 100_000 * (50_000 - first) / first;
+        assert_eq!(offered(50_000), (100_000 + 2 * grown) >> 4 << 4, "after ten segments");
+        assert_eq!(offered(50_000), (100_000 + 2 * grown) >> 4 << 4);
+        // It has doubled: twice as much again.
+        assert_eq!(offered(100_000), 600_000);
     }
 }

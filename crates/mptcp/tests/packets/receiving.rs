@@ -320,6 +320,8 @@ fn the_window_grows_once_a_round_trip_is_over() {
 fn the_ends_of_writes_are_acknowledged_once_the_application_has_read_all() {
     let mut config = config();
     config.tcp.delayed_ack.quick_acks = 0;
+    // All of it is offered from the beginning. An offer that grows is told at once.
+    config.receive_buffer = 60_000;
     let mut server = Script::server(config);
     server.join();
     server.run(

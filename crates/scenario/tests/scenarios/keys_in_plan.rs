@@ -85,6 +85,7 @@ fn effects_of_tcp() -> Vec<Effect<Config>> {
         ("limited_transmit", "false", |c| c.limited_transmit = false),
         ("fast_recovery", "false", |c| c.fast_recovery = false),
         ("push_packets", "false", |c| c.push_packets = false),
+        ("defer_packets", "false", |c| c.defer_packets = false),
         ("recovery_ends_above", "false", |c| c.recovery_ends_above = false),
         ("prr", "false", |c| c.prr = false),
         ("tail_loss_probe", "false", |c| c.tail_loss_probe = false),

@@ -1,6 +1,7 @@
 //! The receive window: what is advertised, and how large the buffer behind it has grown.
 
 use crate::config::{Config, WindowOwner};
+use crate::memory::{self, TIMESTAMPS};
 use crate::timestamp;
 use ropewalk_units::{Duration, Instant, Seq};
 
@@ -40,6 +41,8 @@ pub(crate) struct ReceiveWindow {
     limit: u32,
     /// The most that our buffer will hold, or what the field can say of the owner's window.
     max: u32,
+    /// What a SYN offers of a buffer that is tuned.
+    first_offer: u32,
     /// How much of the buffer is offered (Linux `rcv_ssthresh`). A buffer that is tuned is not offered all at once.
     offered: u32,
     /// What waits above a hole takes from the buffer (Linux counts memory).
@@ -51,22 +54,30 @@ pub(crate) struct ReceiveWindow {
     tuning: Option<Autotuning>,
 }
 
-/// The window that Linux offers at first.
-const INITIAL_AUTOTUNED: u32 = 65_535;
 /// What Linux takes to be read in the first round-trip time: TCP_INIT_CWND.
 const INITIAL_SEGMENTS: u64 = 10;
+
+/// Octets of data that a buffer holds at first that is tuned, and what a SYN offers of it.
+fn first_buffer(config: &Config) -> (u32, u32) {
+    let timestamps = if config.timestamps { TIMESTAMPS } else { 0 };
+    let mss = u64::from(config.mss);
+    let payload = mss.saturating_sub(timestamps);
+    let buffer = memory::first_receive_buffer(payload, mss, u64::from(config.memory_overhead));
+    (buffer as u32, memory::first_offer(payload) as u32)
+}
 
 impl ReceiveWindow {
     /// What `config` says of the buffer, and of who owns the window.
     pub(crate) fn new(config: &Config) -> Self {
         let max = config.receive_buffer;
-        let measured = config.receive_autotuning && max > INITIAL_AUTOTUNED;
+        let (first_buffer, first_offer) = first_buffer(config);
+        let measured = config.receive_autotuning && max > first_offer;
         let shared = config.window_owner == WindowOwner::Shared;
         // With a window of the owner's above, only the round-trip time is of interest.
         let tuned = measured && !shared;
         let limit = match (shared, tuned) {
             (true, _) => 0,
-            (false, true) => INITIAL_AUTOTUNED,
+            (false, true) => first_buffer.min(max),
             (false, false) => max,
         };
         Self {
@@ -75,7 +86,8 @@ impl ReceiveWindow {
             scale: 0,
             limit,
             max,
-            offered: limit,
+            first_offer,
+            offered: if tuned { limit.min(first_offer) } else { limit },
             charges_waiting: config.memory_overhead > 0,
             unread_yet: 0,
             shared,
@@ -100,7 +112,7 @@ impl ReceiveWindow {
         self.limit = self.limit.min(most);
         self.offered = self.offered.min(most);
         // A SYN can tell of 65 535 octets only (RFC 7323 §2.2); the first ACK tells the rest.
-        let buffer = self.buffer();
+        let buffer = if self.shared { self.max } else { self.limit.min(self.offered) };
         self.edge = next + buffer;
         if let Some(tuning) = &mut self.tuning {
             tuning.since = now;
@@ -118,7 +130,7 @@ impl ReceiveWindow {
     /// grows as segments arrive.
     pub(crate) fn follow(&mut self, limit: u32) {
         if self.offered == 0 {
-            self.offered = limit.min(INITIAL_AUTOTUNED);
+            self.offered = limit.min(self.first_offer);
         }
         self.limit = self.limit.max(limit);
     }
@@ -277,6 +289,9 @@ impl Autotuning {
 mod tests {
     use super::*;
 
+    /// 45 segments of 1448 octets.
+    const FIRST_OFFER: u32 = 65_160;
+
     fn unread(octets: u64) -> Filling {
         Filling { unread: octets, waiting: 0 }
     }
@@ -320,15 +335,15 @@ mod tests {
     fn a_tuned_buffer_is_offered_by_two_segments_for_each_that_arrives() {
         let mut w = autotuned();
         w.open(Seq::new(0), 7, Instant::ZERO);
-        assert!(!w.grow_offer(1400), "all of the first buffer is offered");
-        w.limit += 5000;
+        assert_eq!((w.size(), w.limit), (FIRST_OFFER, 80_480), "the first buffer is larger than a SYN can tell");
+        w.limit = FIRST_OFFER + 5000;
         assert!(w.grow_offer(1400));
-        assert_eq!(w.advertise(unread(0), 1400), ((INITIAL_AUTOTUNED + 2800) >> 7) as u16);
+        assert_eq!(w.advertise(unread(0), 1400), ((FIRST_OFFER + 2800) >> 7) as u16);
         assert!(w.grow_offer(1400));
         assert!(!w.grow_offer(1400), "and no more than the buffer");
-        assert_eq!(w.size(), INITIAL_AUTOTUNED + 2800, "until it is advertised");
+        assert_eq!(w.size(), FIRST_OFFER + 2800, "until it is advertised");
         w.advertise(unread(0), 1400);
-        assert_eq!(w.size(), INITIAL_AUTOTUNED + 5000);
+        assert_eq!(w.size(), FIRST_OFFER + 5000);
         assert!(!window(10_000).grow_offer(1400), "a fixed buffer is offered whole");
     }
 
@@ -338,9 +353,9 @@ mod tests {
         let mut w = ReceiveWindow::new(&config);
         w.follow(80_000);
         w.open(Seq::new(0), 7, Instant::ZERO);
-        assert_eq!((w.offered(), w.size()), (INITIAL_AUTOTUNED, 65_535 << 7));
+        assert_eq!((w.offered(), w.size()), (FIRST_OFFER, 65_535 << 7));
         assert!(w.grow_offer(1400));
-        assert_eq!(w.offered(), INITIAL_AUTOTUNED + 2800);
+        assert_eq!(w.offered(), FIRST_OFFER + 2800);
         w.follow(70_000);
         assert!((0..6).filter(|_| w.grow_offer(1400)).count() == 5, "a buffer does not shrink");
         assert_eq!((w.offered(), w.size()), (80_000, 65_535 << 7));
@@ -377,7 +392,7 @@ mod tests {
         w.open(Seq::new(0), 0, Instant::ZERO);
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let mut rtt = |ms, windows: u64| {
-            w.tune(at(ms), windows * u64::from(INITIAL_AUTOTUNED), None, 1400);
+            w.tune(at(ms), windows * u64::from(FIRST_OFFER), None, 1400);
             w.rtt()
         };
         assert_eq!(rtt(100, 1), Some(Duration::from_millis(100)));
@@ -409,8 +424,8 @@ mod tests {
             w.tune(now, 0, echo_age.map(|age| timestamp::value(now) - age), 1000);
             w.limit
         };
-        assert_eq!(buffer(100, 10_000, Some(100)), INITIAL_AUTOTUNED, "ten segments are no growth");
-        assert_eq!(buffer(150, 10_000, None), INITIAL_AUTOTUNED, "half a round trip");
+        assert_eq!(buffer(100, 10_000, Some(100)), 80_480, "ten segments are no growth");
+        assert_eq!(buffer(150, 10_000, None), 80_480, "half a round trip");
         // 40 000 octets after 10 000: twice that, and twice as much again for each 10 000 more than before.
         assert_eq!(buffer(200, 30_000, None), 80_000 + 2 * 3 * 80_000);
         assert_eq!(buffer(300, 40_000, None), 560_000, "no growth");

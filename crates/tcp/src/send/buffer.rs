@@ -22,6 +22,8 @@ pub(crate) struct Held {
 pub(crate) struct SendBuffer {
     /// Octets of memory. A packet is begun while fewer are taken.
     limit: u32,
+    /// The congestion window in octets that it was grown for; 0: for none yet.
+    window: u32,
     /// Octets of data that the last packet still takes.
     tail: u32,
     /// The application has filled it, and hears of room when a third of it is free (Linux `sk_stream_is_writeable`).
@@ -30,7 +32,7 @@ pub(crate) struct SendBuffer {
 
 impl SendBuffer {
     pub(crate) const fn new(limit: u32) -> Self {
-        Self { limit, tail: 0, full: false }
+        Self { limit, window: 0, tail: 0, full: false }
     }
 
     /// Octets that may be written.
@@ -64,14 +66,15 @@ impl SendBuffer {
         self.full = self.tail == 0 && held.memory >= u64::from(self.limit);
     }
 
-    /// Does the application wait for room?
-    pub(crate) fn is_full(&self) -> bool {
-        self.full
+    /// Would a congestion window of so many octets make it larger?
+    pub(crate) fn may_grow(&self, window: u32) -> bool {
+        self.full && window > self.window
     }
 
-    /// It holds so much memory at least from now on.
-    pub(crate) fn grow(&mut self, limit: u32) {
+    /// It holds so much memory at least from now on, as is due to this congestion window.
+    pub(crate) fn grow(&mut self, limit: u32, window: u32) {
         self.limit = self.limit.max(limit);
+        self.window = self.window.max(window);
     }
 }
 
@@ -98,12 +101,12 @@ mod tests {
     fn an_application_that_filled_it_hears_of_room_when_a_third_is_free() {
         let mut buffer = SendBuffer::new(BUFFER);
         buffer.on_written(2 * 22 * 1448, held(65_376, 63_712));
-        assert!(buffer.is_full());
+        assert!(buffer.may_grow(1) && !buffer.may_grow(0));
         assert_eq!(buffer.space(held(30_721, 28_000)), 0);
         assert_eq!(buffer.space(held(30_720, 28_000)), 22 * 1448);
-        buffer.grow(92_160);
+        buffer.grow(92_160, 20 * 1448);
         assert_eq!(buffer.space(held(61_440, 28_000)), 22 * 1448);
-        buffer.grow(46_080);
+        buffer.grow(46_080, 10 * 1448);
         assert_eq!(buffer.space(held(61_440, 28_000)), 22 * 1448, "it never shrinks");
     }
 
@@ -111,12 +114,12 @@ mod tests {
     fn the_last_packet_is_filled_up_whatever_is_held() {
         let mut buffer = SendBuffer::new(BUFFER);
         buffer.on_written(50_000, held(51_664, 50_000));
-        assert!(!buffer.is_full(), "13 712 octets go into the second packet");
+        assert!(!buffer.may_grow(u32::MAX), "13 712 octets go into the second packet");
         assert_eq!(buffer.space(held(51_664, 50_000)), 13_712);
         assert_eq!(buffer.space(held(51_664, 0)), 0, "it has left");
         buffer.on_written(13_000, held(64_664, 63_000));
         assert_eq!(buffer.space(held(64_664, 63_000)), 712);
         buffer.on_written(712, held(65_376, 63_712));
-        assert!(buffer.is_full());
+        assert!(buffer.may_grow(1) && !buffer.may_grow(0));
     }
 }

@@ -76,6 +76,7 @@ impl Sender {
     pub(crate) fn on_idle_ack(&mut self, cx: &Context) {
         self.check_app_limited(cx);
         self.timeouts.on_answer();
+        self.deferred = false;
     }
 
     /// The sender's part of [`crate::Connection::expects`].

@@ -63,13 +63,14 @@ impl Sender {
     /// `tcp_should_expand_sndbuf`).
     #[inline]
     pub(super) fn tend_buffer(&mut self, cx: &Context) {
-        if self.buffer.is_full() && self.leaves_room(cx) {
+        if self.buffer.may_grow(self.controller.cwnd()) && self.leaves_room(cx) {
             self.grow_buffer(cx);
         }
     }
 
     #[cold]
     fn grow_buffer(&mut self, cx: &Context) {
-        self.buffer.grow(size(&cx.config, self.controller.cwnd() / self.smss));
+        let cwnd = self.controller.cwnd();
+        self.buffer.grow(size(&cx.config, cwnd / self.smss), cwnd);
     }
 }

@@ -16,6 +16,17 @@ const SOON: Duration = Duration::from_millis(1);
 /// A packet does not wait for more than this share of the window (Linux `tcp_tso_win_divisor`).
 const WINDOW_SHARE: u32 = 3;
 
+/// Why a packet waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Deferral {
+    /// That was found out before.
+    Before,
+    /// cwnd lets out a part of it: it is cwnd that limits the sender.
+    ByCwnd,
+    /// It may get more data, or the peer's window lets out a part of it.
+    ByPacket,
+}
+
 /// What might leave now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Ready {
@@ -34,11 +45,30 @@ struct Ready {
 impl Sender {
     /// Must the next packet wait for an ACK? Never in the middle of one.
     #[inline]
-    pub(super) fn is_deferred(&self, cx: &Context) -> bool {
-        cx.config.defer_packets
-            && self.stream.unsent() > u64::from(self.smss)
-            && (self.packet == 0 || cx.now != self.last_sent)
-            && self.defers(self.ready(cx), cx)
+    pub(super) fn deferral(&self, cx: &Context) -> Option<Deferral> {
+        if !cx.config.defer_packets {
+            return None;
+        }
+        if self.deferred {
+            return Some(Deferral::Before);
+        }
+        let begins = self.packet == 0 || cx.now != self.last_sent;
+        if begins && self.first_packet() > self.smss { self.deferral_of_first(cx) } else { None }
+    }
+
+    #[inline(never)]
+    fn deferral_of_first(&self, cx: &Context) -> Option<Deferral> {
+        let ready = self.ready(cx);
+        let by_cwnd = ready.cwnd <= ready.packet && ready.cwnd < ready.window;
+        self.defers(ready, cx).then_some(if by_cwnd { Deferral::ByCwnd } else { Deferral::ByPacket })
+    }
+
+    /// Nothing new leaves before an ACK, more data or a timer.
+    pub(super) fn defer(&mut self, why: Deferral) {
+        self.deferred = true;
+        if why == Deferral::ByCwnd {
+            self.usage.set_limited();
+        }
     }
 
     /// When all has left that may leave now, does cwnd allow another segment on its way?
@@ -47,9 +77,15 @@ impl Sender {
             return true;
         }
         let mut ready = self.ready(cx);
-        while ready.cwnd >= self.smss {
-            let ends = ready.unsent == 0 || ready.window < self.smss.min(ready.packet);
-            if ends || (cx.config.defer_packets && self.defers(ready, cx)) {
+        let all = ready.unsent.min(u64::from(ready.window));
+        if all + u64::from(self.smss) <= u64::from(ready.cwnd) {
+            return true;
+        }
+        if !cx.config.defer_packets || !self.expects_ack_soon(cx) {
+            return false;
+        }
+        while ready.packet > 0 && ready.cwnd >= self.smss && ready.window >= self.smss.min(ready.packet) {
+            if self.defers(ready, cx) {
                 return true;
             }
             ready = self.after_packet(ready);
@@ -110,14 +146,6 @@ impl Sender {
     fn first_packet(&self) -> u32 {
         let kept_together = if self.written == 0 { self.stream.unsent() } else { u64::from(self.written) };
         kept_together.min(self.stream.front_len()) as u32
-    }
-
-    /// A packet is deferred: is cwnd what keeps it?
-    pub(super) fn note_deferred(&mut self, cx: &Context) {
-        let ready = self.ready(cx);
-        if ready.cwnd <= ready.packet && ready.cwnd < ready.window {
-            self.usage.set_limited();
-        }
     }
 
     /// Octets were written behind those that wait: the packet that they filled ends there.

@@ -64,6 +64,8 @@ pub(crate) struct Sender {
     packet: u32,
     /// Octets that wait of the first packet, as it was written; 0: no other was begun behind it.
     written: u32,
+    /// The next packet waits for an ACK, or for more data.
+    deferred: bool,
     stream: SendStream,
     buffer: SendBuffer,
     queue: SentQueue,
@@ -108,6 +110,7 @@ impl Sender {
             last_sent: now,
             packet: 0,
             written: 0,
+            deferred: false,
             stream: SendStream::default(),
             buffer: SendBuffer::new(buffer::size(config, config.initial_window)),
             queue: SentQueue::new(keeps),
@@ -131,6 +134,7 @@ impl Sender {
             self.stream.push(payload);
             if cx.config.defer_packets {
                 self.end_written_packet();
+                self.deferred = false;
             }
             self.on_written(cx, payload.len);
         }
@@ -141,6 +145,7 @@ impl Sender {
         let open = self.fin == Fin::None;
         if open {
             self.fin = Fin::Wanted;
+            self.deferred = false;
         }
         open
     }

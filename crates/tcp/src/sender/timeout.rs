@@ -15,6 +15,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 impl Sender {
     /// Time has passed: the next burst may leave.
     pub(crate) fn on_time(&mut self, cx: &Context) {
+        self.deferred = false;
         self.check_app_limited(cx);
         self.timers.expire_pacing(cx.now);
     }

@@ -1,6 +1,7 @@
 //! The next segment with data or a FIN.
 
 use super::Sender;
+use super::defer::Deferral;
 use super::packet::Place;
 use crate::config::LossRecovery;
 use crate::context::Context;
@@ -22,7 +23,7 @@ pub(super) enum Blocked {
     PeerWindow,
     Nagle,
     /// More may leave with it after the next ACK.
-    Deferred,
+    Deferred(Deferral),
 }
 
 impl Sender {
@@ -37,6 +38,9 @@ impl Sender {
         }
         if self.stream.unsent() == 0 {
             return self.fin == Fin::Wanted;
+        }
+        if self.deferred {
+            return false;
         }
         let held = self.is_held_by_congestion(cx, self.next_len()) && self.usage.is_limited();
         !held
@@ -78,7 +82,7 @@ impl Sender {
                 }
             }
             Err(Blocked::Congestion) => self.usage.set_limited(),
-            Err(Blocked::Deferred) => self.note_deferred(cx),
+            Err(Blocked::Deferred(why)) => self.defer(why),
             Err(Blocked::Empty | Blocked::Nagle) => {}
         }
         let suspects = self.recovery.phase == Phase::Fast && self.recovery.method == LossRecovery::Sack;
@@ -177,10 +181,10 @@ impl Sender {
         if len < self.smss && self.nagle_holds(cx, len, unsent) {
             return Err(Blocked::Nagle);
         }
-        if self.is_deferred(cx) {
-            return Err(Blocked::Deferred);
+        match self.deferral(cx) {
+            Some(why) => Err(Blocked::Deferred(why)),
+            None => Ok(len),
         }
-        Ok(len)
     }
 
     /// Octets of the next new segment, if nothing else limits it.

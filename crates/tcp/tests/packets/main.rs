@@ -4,6 +4,7 @@
 mod acceptance;
 mod acks;
 mod bbr;
+mod deferral;
 mod duplicates;
 mod edges;
 mod offers;
