@@ -26,7 +26,8 @@ fn what_lies_in_a_queue_is_acknowledged_together() {
 fn no_ack_waits_half_a_second() {
     for preset in [Config::linux(), Config::classic()] {
         let delayed_ack = DelayedAck { quick_acks: 0, ..preset.delayed_ack };
-        let mut s = Script::established(Config { delayed_ack, ..preset });
+        // All of the buffer is offered from the beginning. An offer that grows is told at once.
+        let mut s = Script::established(Config { delayed_ack, receive_buffer: 60_000, ..preset });
         s.run("< . 1:1001 ack 1\n > nothing");
         let (at, kind) = s.tcp.poll_timeout().expect("an ACK is due");
         assert_eq!(kind, TimerKind::DelayedAck);
