@@ -83,3 +83,26 @@ fn a_packet_that_was_written_to_its_end_leaves() {
     s.run("+20 < . 1:1 ack 9001\n > . 21001:22001");
     (22..30).for_each(|n| s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001)));
 }
+
+/// What is held back leaves room in the window, so the send buffer grows (Linux `tcp_should_expand_sndbuf`).
+#[test]
+fn the_send_buffer_grows_while_a_packet_waits() {
+    for defer_packets in [true, false] {
+        let buffers = Config { send_autotuning: true, memory_overhead: 512, slow_start_limit: None, ..plain() };
+        let mut s = Script::established(Config { defer_packets, ..buffers });
+        // Two packets of 31 segments fill the buffer. Of the first one a segment is left after thirty.
+        s.run("+1 < . 1:1 ack 1 win 62000\n push 62000");
+        s.expect_segments(10);
+        s.run("+20 < . 1:1 ack 10001 win 62000");
+        (10..30).for_each(|n| s.run(&format!("> . {}:{}", 1000 * n + 1, 1000 * n + 1001)));
+        assert_eq!(s.tcp.send_space(), 0);
+        s.run("+20 < . 1:1 ack 11001 win 62000\n > . 30001:31001");
+        if defer_packets {
+            s.run("> nothing");
+            assert!(s.tcp.send_space() > 0);
+        } else {
+            s.run("> . 31001:32001\n > nothing");
+            assert_eq!(s.tcp.send_space(), 0);
+        }
+    }
+}
