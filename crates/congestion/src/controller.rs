@@ -4,7 +4,7 @@ use crate::ack_sample::AckSample;
 use crate::algorithm::Algorithm;
 use crate::coupling::Coupling;
 use crate::hystart::Growth;
-use crate::pacing::{pacing_rate, send_quantum};
+use crate::pacing::{lasts_a_millisecond, pacing_rate, send_quantum};
 use crate::rate_sample::{LostPacket, RateSample};
 use crate::signals::Acknowledgements;
 use crate::window::{UNLIMITED, Window};
@@ -435,6 +435,14 @@ impl Controller {
     pub fn pacing_rate(&self, srtt: Duration) -> Rate {
         let modelled = each!(&self.algorithm, algorithm => algorithm.pacing_rate());
         modelled.unwrap_or_else(|| pacing_rate(self.window.cwnd, self.window.ssthresh, srtt))
+    }
+
+    /// Does it take a millisecond or more to pace so many octets, or are they as much as ever leaves together?
+    pub fn lasts_a_millisecond(&self, srtt: Duration, octets: u32) -> bool {
+        if self.models_path() {
+            return octets >= self.send_quantum(self.pacing_rate(srtt));
+        }
+        lasts_a_millisecond(self.window.cwnd, self.window.ssthresh, srtt, octets)
     }
 
     /// How much leaves together when packets are paced at `rate`.

@@ -14,9 +14,21 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// Linux's pacing rate: twice cwnd per round-trip time while cwnd is below half of ssthresh, 1.2 times after.
 pub fn pacing_rate(cwnd: u32, ssthresh: u32, srtt: Duration) -> Rate {
-    let percent = if cwnd < ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT };
-    let bits = u64::from(cwnd) * 8 * percent / 100;
+    let bits = u64::from(cwnd) * 8 * percent(cwnd, ssthresh) / 100;
     Rate::from_bits_per_sec(per_second(bits, srtt.as_nanos().max(1)))
+}
+
+/// Does it take a millisecond or more to pace so many octets? Asked for each packet: without a division.
+pub(crate) fn lasts_a_millisecond(cwnd: u32, ssthresh: u32, srtt: Duration, octets: u32) -> bool {
+    if u64::from(octets) >= LARGEST_QUANTUM {
+        return true;
+    }
+    u64::from(cwnd) * percent(cwnd, ssthresh) * 10_000 <= u64::from(octets).saturating_mul(srtt.as_nanos())
+}
+
+/// Of cwnd per round-trip time.
+fn percent(cwnd: u32, ssthresh: u32) -> u64 {
+    if cwnd < ssthresh / 2 { SLOW_START_PERCENT } else { AVOIDANCE_PERCENT }
 }
 
 /// So many bits in so many nanoseconds, per second; `u64::MAX` if they are more.
