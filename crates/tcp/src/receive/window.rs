@@ -335,7 +335,11 @@ mod tests {
     fn a_tuned_buffer_is_offered_by_two_segments_for_each_that_arrives() {
         let mut w = autotuned();
         w.open(Seq::new(0), 7, Instant::ZERO);
-        assert_eq!((w.size(), w.limit), (FIRST_OFFER, 80_480), "the first buffer is larger than a SYN can tell");
+        assert_eq!(
+            (w.size(), w.limit),
+            (FIRST_OFFER, 80_480),
+            "the first buffer is larger than a SYN can tell"
+        );
         w.limit = FIRST_OFFER + 5000;
         assert!(w.grow_offer(1400));
         assert_eq!(w.advertise(unread(0), 1400), ((FIRST_OFFER + 2800) >> 7) as u16);

@@ -132,13 +132,7 @@ impl Sender {
         let window = if cx.owns_window() { self.peer.size() } else { u32::MAX };
         (room >= ready.packet && !gets_more)
             || room >= self.controller.cwnd().min(window) / WINDOW_SHARE
-            || (room >= 2 * self.smss && self.is_whole_packet(room))
-    }
-
-    /// Is so much all that leaves in a millisecond, in whole segments? So it is without a round-trip time.
-    fn is_whole_packet(&self, octets: u32) -> bool {
-        let next = octets.saturating_add(self.smss);
-        self.rtt.srtt().is_none_or(|srtt| self.controller.lasts_a_millisecond(srtt, next))
+            || (room >= 2 * self.smss && self.takes_a_millisecond(room.saturating_add(self.smss)))
     }
 
     /// Is the ACK of the oldest segment on its way about to come?

@@ -41,15 +41,20 @@ impl Sender {
         next > 0
             && !self.is_held_by_congestion(cx, next)
             && !self.timers.is_pacing()
-            && self.packet + next <= self.largest_packet()
+            && self.fits_packet(self.packet + next)
             && self.fit_window(cx, next).is_ok()
     }
 
-    /// Octets of the largest packet: half of cwnd (`tcp_cwnd_test`), and what is paced to leave in a millisecond, though never less
-    /// than two segments of it (`tcp_tso_autosize`).
-    fn largest_packet(&self) -> u32 {
-        let half = self.controller.cwnd() / 2;
-        if self.packet + self.smss <= 2 * self.smss { half } else { half.min(self.timed_packet()) }
+    /// May a packet have so many octets? Half of cwnd at most (`tcp_cwnd_test`), and what is paced to leave in a millisecond, though never
+    /// less than two segments of it (`tcp_tso_autosize`).
+    fn fits_packet(&self, octets: u32) -> bool {
+        octets <= self.controller.cwnd() / 2
+            && (octets <= 2 * self.smss || !self.takes_a_millisecond(octets - 1))
+    }
+
+    /// Is no more than so much paced to leave in a millisecond? Not known without a round-trip time.
+    pub(super) fn takes_a_millisecond(&self, octets: u32) -> bool {
+        self.rtt.srtt().is_some_and(|srtt| self.controller.lasts_a_millisecond(srtt, octets))
     }
 
     /// What is paced to leave in a millisecond, in whole segments, two of them at least.

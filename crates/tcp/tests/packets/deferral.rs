@@ -88,7 +88,8 @@ fn a_packet_that_was_written_to_its_end_leaves() {
 #[test]
 fn the_send_buffer_grows_while_a_packet_waits() {
     for defer_packets in [true, false] {
-        let buffers = Config { send_autotuning: true, memory_overhead: 512, slow_start_limit: None, ..plain() };
+        let buffers =
+            Config { send_autotuning: true, memory_overhead: 512, slow_start_limit: None, ..plain() };
         let mut s = Script::established(Config { defer_packets, ..buffers });
         // Two packets of 31 segments fill the buffer. Of the first one a segment is left after thirty.
         s.run("+1 < . 1:1 ack 1 win 62000\n push 62000");
