@@ -88,6 +88,13 @@ pub(crate) struct Path<P> {
     loss_delay: Duration,
 }
 
+/// What a report says of lost packets, beside the one before.
+struct Lost {
+    packets: u32,
+    /// Packets that came after all.
+    taken_back: u32,
+}
+
 impl<P> Path<P> {
     pub(crate) fn new(
         id: PathId,
@@ -320,7 +327,7 @@ impl<P> Path<P> {
         while self.pending.front().is_some_and(|&seq| self.log.has_forgotten(seq)) {
             self.pending.pop_front();
         }
-        let lost = report.lost_packets.wrapping_sub(self.last.lost_packets);
+        let Lost { packets: lost, taken_back } = self.lost_since(report);
         for _ in 0..lost.min(self.pending.len() as u32) {
             let Some(seq) = self.pending.pop_front() else { break };
             if let Some(sent) = self.log.settle(seq) {
@@ -328,7 +335,9 @@ impl<P> Path<P> {
                 self.channel.on_lost(now, len, &state);
             }
         }
-        let received = report.received_packets.wrapping_sub(self.last.received_packets);
+        // What was taken back left the list when it was told to be lost.
+        let received =
+            report.received_packets.wrapping_sub(self.last.received_packets).saturating_sub(taken_back);
         let held = Duration::from_micros(u64::from(report.held));
         let mut place = self.pending.len();
         for _ in 0..received.min(self.pending.len() as u32) {
@@ -368,15 +377,22 @@ impl<P> Path<P> {
         }
     }
 
+    /// The difference of lost packets to the report before.
+    fn lost_since(&self, report: &PathReport) -> Lost {
+        let more = report.lost_packets.wrapping_sub(self.last.lost_packets) as i32;
+        Lost { packets: more.max(0).unsigned_abs(), taken_back: more.min(0).unsigned_abs() }
+    }
+
     /// The differences to the report before.
     fn progress(&mut self, report: &PathReport) -> Progress {
-        let lost_packets = report.lost_packets.wrapping_sub(self.last.lost_packets);
+        let Lost { packets: lost_packets, taken_back } = self.lost_since(report);
         let lost_total = self.lost_bytes_at(report);
         let lost_bytes = lost_total.wrapping_sub(self.lost_bytes_reported);
         // The split between lost and merely missing is an estimate: never let the total fall.
         let lost_bytes = if lost_packets == 0 || (lost_bytes as i32) < 0 { 0 } else { lost_bytes };
         self.lost_bytes_reported = self.lost_bytes_reported.wrapping_add(lost_bytes);
         self.lost_packets += u64::from(lost_packets);
+        self.lost_packets = self.lost_packets.saturating_sub(u64::from(taken_back));
         self.lost_bytes += u64::from(lost_bytes);
         let (packets, bytes) =
             std::mem::replace(&mut self.at_last_report, (self.sent_packets, self.sent_bytes));
@@ -588,6 +604,20 @@ mod tests {
         assert_eq!(path.queueing_delay(at(300)), ms(0));
         path.on_sent(at(172), 1500, None);
         assert_eq!(path.queueing_delay(at(300)), ms(94));
+    }
+
+    /// Over a path that reorders more than it did before.
+    #[test]
+    fn what_comes_after_it_counted_as_lost_is_taken_back() {
+        let mut path = sent(10);
+        path.on_report(at(42), &report(8, 5, 2, 8), WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!((path.channel.inflight(), path.pending.len(), path.lost_packets), (3 * 1500, 1, 2));
+        let late = report(8, 7, 0, 8);
+        let progress = path.on_report(at(50), &late, WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!((progress.lost_packets, path.lost_packets), (0, 0));
+        assert_eq!((path.channel.inflight(), path.pending.len()), (3 * 1500, 1), "they were settled before");
+        path.on_report(at(60), &report(10, 10, 0, 10), WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!((path.channel.inflight(), path.lost_packets), (0, 0));
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl Incoming {
             let Some(found) = self.gaps.fill(now, seq, global) else { return false };
             self.window.note(now, found.late_by);
             if found.is_lost {
-                return false;
+                self.gaps.take_back();
             }
         }
         self.received_packets += 1;

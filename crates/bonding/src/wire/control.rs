@@ -47,7 +47,7 @@ pub struct PathReport {
     /// Their octets on the wire.
     pub received_bytes: u32,
     /// Data packets that the path lost: they did not arrive within the loss timeout, or only by a
-    /// repair.
+    /// repair. What arrives later after all is taken back, so this may fall.
     pub lost_packets: u32,
     /// The timestamp of the packet with the highest number that arrived: the sender's clock in µs,
     /// wrapping.

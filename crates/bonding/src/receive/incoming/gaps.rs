@@ -125,9 +125,12 @@ impl Gaps {
                 self.bound();
             }
         }
-        // A packet of a gap that counts as lost does not become received: its loss was already
-        // reported.
         Some(found)
+    }
+
+    /// A packet that counted as lost has come by its own path: the next report says so.
+    pub(super) fn take_back(&mut self) {
+        self.lost -= 1;
     }
 
     /// Counts gaps older than `timeout` as lost. Gaps that are also older than `patience` are
