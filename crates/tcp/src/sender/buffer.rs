@@ -27,6 +27,10 @@ impl Sender {
         if !cx.config.send_autotuning {
             return u64::from(cx.config.send_buffer).saturating_sub(octets);
         }
+        // An application writes once it is connected: packets depend on the peer's window and MSS.
+        if !cx.state.is_synchronized() {
+            return 0;
+        }
         // Nearly always it is so without a look at the packets.
         if self.buffer.awaits_room(octets) { 0 } else { self.buffer.space(self.held(cx)) }
     }

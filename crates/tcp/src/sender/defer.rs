@@ -148,10 +148,12 @@ impl Sender {
         kept_together.min(self.stream.front_len()) as u32
     }
 
-    /// Octets were written behind those that wait: the packet that they filled ends there.
+    /// Octets were written behind those that wait: the packet that they filled ends there. What is written before the handshake ends
+    /// is put into packets after it.
     #[inline]
     pub(super) fn end_written_packet(&mut self) {
-        if self.written == 0 && self.stream.unsent() > u64::from(self.most_written()) {
+        let most = self.most_written();
+        if self.written == 0 && most > 0 && self.stream.unsent() > u64::from(most) {
             self.written = self.written_packet();
         }
     }

@@ -45,5 +45,8 @@ impl Sender {
             }
         }
         self.rtt.reset_backoff();
+        if cx.config.defer_packets {
+            self.end_written_packet();
+        }
     }
 }
