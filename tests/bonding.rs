@@ -38,7 +38,7 @@ const TCP: [(&str, &str); 5] = [
 const CUBIC: (&str, &str) = (
     "connections.video.tcp",
     "{ hystart = \"plus-plus\", congestion_control = \"cubic\", whole_segments = false, growth_by_delivery = false, \
-     rack_rtt_as_linux = false }",
+     rack_rtt_as_linux = false, defer_packets = false }",
 );
 const LINUX_CUBIC: (&str, &str) =
     ("connections.video.tcp", "{ hystart = \"plus-plus\", congestion_control = \"cubic\" }");
