@@ -150,7 +150,8 @@ const BBR: &str = "congestion_control = \"bbr\"";
 const CUBIC: &str = "congestion_control = \"cubic\"";
 
 const PACED: &str = "congestion_control = \"cubic\", pacing = true";
-const DCTCP: &str = "congestion_control = \"dctcp\"";
+/// As in its paper, whose senders send a packet at a time.
+const DCTCP: &str = "congestion_control = \"dctcp\", defer_packets = false";
 
 /// The most that data can take of the rate.
 fn ceiling(mbps: f64) -> f64 {
