@@ -98,6 +98,25 @@ impl Default for Pacer {
 mod tests {
     use super::*;
 
+    /// As the rate says, and without its division.
+    #[test]
+    fn what_lasts_a_millisecond_is_a_thousandth_of_the_rate() {
+        let largest = LARGEST_QUANTUM as u32;
+        for (cwnd, ssthresh, millis) in
+            [(14_480, u32::MAX, 10), (300_000, 200_000, 40), (u32::MAX, u32::MAX, 60_000)]
+        {
+            let srtt = Duration::from_millis(millis);
+            let octets = pacing_rate(cwnd, ssthresh, srtt).bits_per_sec().div_ceil(8_000);
+            let octets = u32::try_from(octets).unwrap_or(u32::MAX).min(largest);
+            assert!(lasts_a_millisecond(cwnd, ssthresh, srtt, octets + 1), "{cwnd}");
+            assert!(!lasts_a_millisecond(cwnd, ssthresh, srtt, octets - 2), "{cwnd}");
+        }
+        assert!(
+            lasts_a_millisecond(u32::MAX, u32::MAX, Duration::from_millis(1), largest),
+            "no more leaves together"
+        );
+    }
+
     #[test]
     fn a_packet_makes_the_next_wait_a_second_at_most() {
         for (bits, wait_ms) in [(12_000_000, 1), (12_000, 1000), (142, 1000), (0, 1000)] {

@@ -84,7 +84,8 @@ impl ReceiveWindow {
     }
 
     /// The window field of a segment that is not a SYN, relative to `next`, with a buffer that begins at `base`, on a subflow that offers
-    /// `offered` octets of it if it is tuned (Linux `__tcp_select_window`: no more than that, nor than is free). Rounded down by the shift: octets up to the exact edge stay acceptable (RFC 7323 §2.4).
+    /// `offered` octets of it if it is tuned (Linux `__tcp_select_window`: no more than that, nor than is free). Rounded down by the
+    /// shift: octets up to the exact edge stay acceptable (RFC 7323 §2.4).
     pub(super) fn field(&mut self, (base, next): (u64, u64), offered: u32, scale: u8, segment: u64) -> u16 {
         let offered = if self.autotuned { next + u64::from(offered) } else { u64::MAX };
         let wanted = offered.min(base + self.limit);
@@ -295,5 +296,32 @@ mod tests {
         assert_eq!(offered(50_000), (100_000 + 2 * grown) >> 4 << 4);
         // It has doubled: twice as much again.
         assert_eq!(offered(100_000), 600_000);
+    }
+
+    /// Linux `__tcp_select_window`: what waits takes from the buffer, and not from what a subflow offers of it.
+    #[test]
+    fn a_subflow_offers_no_more_than_it_may_nor_than_is_free() {
+        let mut window = autotuned(6 << 20);
+        let limit = window.limit;
+        assert_eq!((limit, window.on_syn()), (79_474, 65_160));
+        let field = |window: &mut ReceiveWindow, waiting, offered| {
+            u64::from(window.field((window.base(100_000, waiting), 100_000), offered, 0, 1000))
+        };
+        assert_eq!(field(&mut window.clone(), 0, 60_000), 60_000, "what it offers");
+        assert_eq!(field(&mut window.clone(), 19_000, 60_000), 60_000, "there is room beside what waits");
+        assert_eq!(field(&mut window, 30_000, 60_000), limit - 30_000, "and now less");
+    }
+
+    /// Linux `mptcp_rcvbuf_grow`, when data comes behind a hole. Subflows do not follow.
+    #[test]
+    fn there_is_room_beyond_what_lies_behind_a_hole() {
+        let mut window = autotuned(1 << 20);
+        let (limit, followed) = (window.limit, window.followed());
+        window.make_room_beyond(10_000);
+        assert_eq!(window.limit, limit, "twice ten segments, and 10 000 octets, are less");
+        window.make_room_beyond(100_000);
+        assert_eq!((window.limit, window.followed()), (2 * 14_600 + 100_000, followed));
+        window.make_room_beyond(u64::from(u32::MAX));
+        assert_eq!(window.limit, window.max);
     }
 }

@@ -5,7 +5,7 @@ use ropewalk_mptcp::{
     Config, Coupling, Event, FailureReason, FallbackReason, Limits, Path, PathManager, Scheduler,
     ScriptedAction, ScriptedStep, Subflow, SubflowId, is_join,
 };
-use ropewalk_tcp::{CongestionControl, SubflowAcks};
+use ropewalk_tcp::{CongestionControl, HyStart, SubflowAcks};
 use ropewalk_units::Duration;
 use ropewalk_wire::{Flags, Join, MptcpOption};
 
@@ -51,6 +51,26 @@ fn the_coupling_says_what_controls_a_subflow() {
     assert!(matches!(controls(Coupling::Cubic), CongestionControl::Cubic { .. }));
     assert!(matches!(controls(Coupling::Uncoupled), CongestionControl::NewReno { .. }));
     assert!(matches!(controls(Coupling::Lia), CongestionControl::Coupled { .. }));
+}
+
+/// Linux's CUBIC has HyStart whatever else is set.
+#[test]
+fn slow_start_of_subflows_is_multipath_tcp_s_own() {
+    let mut other = config();
+    other.tcp.congestion_control = CongestionControl::NewReno { byte_counting: false };
+    let control = |coupling| {
+        let server = Script::server(Config {
+            coupling,
+            hystart: HyStart::PlusPlus,
+            byte_counting: true,
+            ..other.clone()
+        });
+        let subflow = server.connection.subflows().next().expect("the first");
+        subflow.tcp().config().congestion_control
+    };
+    assert_eq!(control(Coupling::Cubic), CongestionControl::Cubic { hystart: HyStart::PlusPlus });
+    assert_eq!(control(Coupling::Uncoupled), CongestionControl::NewReno { byte_counting: true });
+    assert_eq!(control(Coupling::Lia), CongestionControl::Coupled { byte_counting: true });
 }
 
 /// RFC 8684 §3.4.1: an ADD_ADDR without an echo is sent again, no sooner than its time.

@@ -107,3 +107,15 @@ fn the_send_buffer_grows_while_a_packet_waits() {
         }
     }
 }
+
+/// Packets depend on the peer's window and MSS, so a tuned buffer has room once both are known, were the window closed.
+#[test]
+fn an_application_writes_once_it_is_connected() {
+    for window in [0, 60_000] {
+        let mut s = Script::connect(Config { send_autotuning: true, memory_overhead: 512, ..deferring() });
+        s.run("> S 0:1");
+        assert_eq!(s.tcp.send_space(), 0);
+        s.run(&format!("+20 < S. 0:1 ack 1 win {window} mss 1000\n > . 1:1 ack 1"));
+        assert!(s.tcp.send_space() > 0, "{window}");
+    }
+}
