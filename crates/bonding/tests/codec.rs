@@ -94,6 +94,16 @@ proptest! {
     }
 
     #[test]
+    fn compact_headers_survive(header in header(), rest: Vec<u8>) {
+        let mut octets = header.encode_compact().to_vec();
+        prop_assert_eq!(octets.len() as u32, DataHeader::COMPACT_LEN);
+        octets.extend(rest);
+        prop_assert!(DataHeader::is_compact(&octets));
+        prop_assert_eq!(DataHeader::decode_compact(&octets), Ok(header));
+        prop_assert_eq!(DataHeader::decode_compact(&octets[..18]), Err(DecodeError::Truncated));
+    }
+
+    #[test]
     fn control_packets_survive(control in control()) {
         let mut octets = Vec::new();
         control.encode(&mut octets);
@@ -110,15 +120,21 @@ proptest! {
         prop_assert!(refused);
         let refused = matches!(Control::decode(&header.encode()), Err(DecodeError::Kind(0)));
         prop_assert!(refused);
+        prop_assert!(!DataHeader::is_compact(&octets));
+        let refused = matches!(DataHeader::decode_compact(&octets), Err(DecodeError::Kind(_)));
+        prop_assert!(refused);
     }
 
     #[test]
     fn no_octets_make_it_panic(mut octets: Vec<u8>, first in 0x10u8..0x17) {
-        let _ = (DataHeader::decode(&octets), Control::decode(&octets));
+        let read = |octets: &[u8]| {
+            let _ = (DataHeader::decode(octets), DataHeader::decode_compact(octets), Control::decode(octets));
+        };
+        read(&octets);
         if let Some(octet) = octets.first_mut() {
             *octet = first;
         }
-        let _ = (DataHeader::decode(&octets), Control::decode(&octets));
+        read(&octets);
     }
 }
 
@@ -132,6 +148,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Path(8)));
     octets[1] = 0xc0;
     assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Class(12)));
+    assert_eq!(DataHeader::decode_compact(&[0xe0; 40]), Err(DecodeError::Class(12)));
     octets[0] = 0x11;
     octets[1] = 9;
     assert_eq!(Control::decode(&octets), Err(DecodeError::TooManyPaths(9)));

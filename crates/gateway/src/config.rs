@@ -355,7 +355,7 @@ fn line(path: &PathTable, address: IpAddr, remote: SocketAddr, endpoint: &Endpoi
 /// counts.
 fn overhead(addresses: impl IntoIterator<Item = SocketAddr>) -> u32 {
     let is_v6 = addresses.into_iter().any(|address| address.is_ipv6());
-    (UDP + OVERHEAD) as u32 + DataHeader::LEN + if is_v6 { 40 } else { 20 }
+    (UDP + OVERHEAD) as u32 + DataHeader::COMPACT_LEN + if is_v6 { 40 } else { 20 }
 }
 
 /// Checks a bond. A mistake is told at its key.

@@ -109,7 +109,7 @@ impl From<Malformed> for Reason {
 impl From<Unopened> for Reason {
     fn from(unopened: Unopened) -> Self {
         match unopened {
-            Unopened::Forged | Unopened::Path => Self::Forged,
+            Unopened::Forged => Self::Forged,
             Unopened::Replayed => Self::Replayed,
             Unopened::Expired => Self::Expired,
         }

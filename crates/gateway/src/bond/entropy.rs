@@ -1,5 +1,7 @@
 //! Where random octets come from.
 
+use crate::session::message::NAME_BITS;
+
 /// Fills a slice with random octets that nobody can foresee.
 pub type Entropy = Box<dyn FnMut(&mut [u8])>;
 
@@ -8,4 +10,9 @@ pub(super) fn draw<const N: usize>(entropy: &mut Entropy) -> [u8; N] {
     let mut octets = [0; N];
     entropy(&mut octets);
     octets
+}
+
+/// Draws how this end names a session.
+pub(super) fn draw_name(entropy: &mut Entropy) -> u32 {
+    u32::from_be_bytes(draw(entropy)) >> (u32::BITS - NAME_BITS)
 }

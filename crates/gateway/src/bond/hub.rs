@@ -1,7 +1,7 @@
 //! A hub: it answers sites, and carries packets between them and its inside.
 
 use super::drops::{Drops, Reason};
-use super::entropy::{Entropy, draw};
+use super::entropy::{Entropy, draw, draw_name};
 use super::notice::{Notice, Subject};
 use super::pending::{Answered, Pending, PendingSessions};
 use super::prefixes::Prefixes;
@@ -245,7 +245,7 @@ impl Hub {
 
     fn free_name(&mut self) -> u32 {
         loop {
-            let name = u32::from_be_bytes(draw(&mut self.entropy));
+            let name = draw_name(&mut self.entropy);
             if !self.names.contains_key(&name) {
                 return name;
             }

@@ -4,7 +4,7 @@ mod moved;
 
 use super::HUB;
 use super::drops::{Drops, Reason};
-use super::entropy::{Entropy, draw};
+use super::entropy::{Entropy, draw, draw_name};
 use super::lookup::Lookups;
 use super::notice::Notice;
 use super::spending::{PastSpendings, PathSpending, noted, resumed};
@@ -360,7 +360,7 @@ impl Site {
         let (secret, hub, psk) = (&self.config.secret.0, &self.config.hub.0, &self.config.psk.0);
         let parties = Parties { site: secret, hub, psk };
         let (asked, noise) = ask(parties, draw(&mut self.entropy), &offer.encode());
-        let name = u32::from_be_bytes(draw(&mut self.entropy));
+        let name = draw_name(&mut self.entropy);
         self.question = Some(Question {
             asked,
             unsigned: message::initiation(name, &noise),

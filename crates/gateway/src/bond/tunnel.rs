@@ -15,10 +15,9 @@ use ropewalk_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
-/// Upper half of the first octet of the session's own messages. The bond's messages have 1 there.
+/// Upper half of the first octet of the session's own messages. The bond's control packets have 1 there, and
+/// its data packets 8 or more.
 const SESSION: u8 = 0;
-/// Lower half of the first octet of a bond's message that is a header and a packet.
-const DATA: u8 = 0;
 /// A message of the session: it ends.
 const CLOSE: u8 = 1;
 /// A message of the session: a probe of the path's MTU.
@@ -280,7 +279,7 @@ impl Tunnel {
         let paths = self.lengths.iter().zip(&self.ways);
         let inner = |(own, way): (&Length, &Option<Way>)| {
             let headers = way.map_or(outer(SocketAddr::from(([0; 16], 0))), |way| outer(way.to));
-            length(own).saturating_sub((headers + OVERHEAD) as u16 + DataHeader::LEN as u16)
+            length(own).saturating_sub((headers + OVERHEAD) as u16 + DataHeader::COMPACT_LEN as u16)
         };
         paths.map(inner).min().unwrap_or(u16::MAX)
     }
@@ -577,7 +576,7 @@ fn field(plain: &[u8], at: usize) -> u16 {
 fn write(datagram: &Datagram<Packet>, to: SocketAddr, most: u16, out: &mut Vec<u8>) {
     match datagram {
         Datagram::Data(header, packet) => {
-            out.extend_from_slice(&header.encode());
+            out.extend_from_slice(&header.encode_compact());
             out.extend_from_slice(packet.octets());
         }
         Datagram::Control(control) => {
@@ -594,9 +593,9 @@ fn write(datagram: &Datagram<Packet>, to: SocketAddr, most: u16, out: &mut Vec<u
 
 /// Reads a message of the bond. `None`: it is not understood. Never panics.
 fn read(plain: &[u8]) -> Option<Datagram<Packet>> {
-    if plain.first()? & 0xf == DATA {
-        let header = DataHeader::decode(plain).ok()?;
-        return Some(Datagram::Data(header, Packet::new(&plain[DataHeader::LEN as usize..])));
+    if DataHeader::is_compact(plain) {
+        let header = DataHeader::decode_compact(plain).ok()?;
+        return Some(Datagram::Data(header, Packet::new(&plain[DataHeader::COMPACT_LEN as usize..])));
     }
     match Control::decode(plain) {
         Ok(control) => Some(Datagram::Control(control)),
@@ -622,10 +621,12 @@ mod tests {
     proptest! {
         #[test]
         fn no_octets_make_it_panic(kind in 0u8..8, mut plain in prop::collection::vec(any::<u8>(), 0..1600)) {
-            if let Some(first) = plain.first_mut() {
-                *first = 0x10 | kind;
+            for upper in [0x10, 0x80] {
+                if let Some(first) = plain.first_mut() {
+                    *first = upper | kind;
+                }
+                let _ = read(&plain);
             }
-            let _ = read(&plain);
         }
     }
 

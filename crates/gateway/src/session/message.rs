@@ -1,19 +1,26 @@
 //! The four datagrams of the protocol, as octets: `docs/gateway-protocol.md` draws them.
 
+use ropewalk_bonding::{MAX_PATHS, PathId};
+
 /// Version of the outer format: upper half of the first octet.
 pub const VERSION: u8 = 1;
 
 const INITIATION: u8 = 1;
 const RESPONSE: u8 = 2;
 const COOKIE: u8 = 3;
-const TRANSPORT: u8 = 4;
+/// The first of eight kinds: the lower three bits are the path.
+const TRANSPORT: u8 = 8;
+const TRANSPORT_PATH: u8 = 7;
+const _: () = assert!(MAX_PATHS == TRANSPORT_PATH as usize + 1);
 
+/// Bits of a session's name.
+pub const NAME_BITS: u32 = 24;
 /// Octets of an authenticator.
 pub const MAC: usize = 16;
 /// Octets of a public key.
 pub const KEY: usize = 32;
 /// Octets before what is sealed.
-pub const TRANSPORT_HEADER: usize = 16;
+pub const TRANSPORT_HEADER: usize = 7;
 /// Octets that sealing appends.
 pub const TAG: usize = 16;
 /// Octets that a session adds to a datagram: header and tag.
@@ -82,11 +89,11 @@ pub struct Cookie<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transport {
     /// The path it was sent on.
-    pub path: u8,
-    /// How the receiver names the session.
+    pub path: PathId,
+    /// How the receiver names the session, below 2²⁴.
     pub receiver: u32,
-    /// The datagram's number on the path under these keys, from 0.
-    pub counter: u64,
+    /// The datagram's number on the path under these keys, from 0, below 2²⁴.
+    pub counter: u32,
 }
 
 /// Why octets are no datagram of the protocol.
@@ -100,8 +107,20 @@ pub enum Malformed {
     Kind(u8),
 }
 
-fn u32_at(octets: &[u8], place: usize) -> u32 {
-    octets[place..].first_chunk().map_or(0, |chunk| u32::from_be_bytes(*chunk))
+/// The number in three octets.
+fn u24_at(octets: &[u8], place: usize) -> u32 {
+    octets[place..].first_chunk().map_or(0, |&[high, middle, low]| u32::from_be_bytes([0, high, middle, low]))
+}
+
+/// A number's three lower octets.
+const fn u24(number: u32) -> [u8; 3] {
+    let [_, high, middle, low] = number.to_be_bytes();
+    [high, middle, low]
+}
+
+/// A session's name in a handshake: an octet that means nothing, and three.
+fn name_at(octets: &[u8], place: usize) -> u32 {
+    u24_at(octets, place + 1)
 }
 
 impl<'a> Message<'a> {
@@ -121,19 +140,19 @@ impl<'a> Message<'a> {
             INITIATION => {
                 holds(INITIATION_FIXED + INITIATION_NOISE, LONGEST_HANDSHAKE)?;
                 let noise = &octets[8..octets.len() - 2 * MAC];
-                Ok(Self::Initiation(Initiation { whole: octets, sender: u32_at(octets, 4), noise }))
+                Ok(Self::Initiation(Initiation { whole: octets, sender: name_at(octets, 4), noise }))
             }
             RESPONSE => {
                 holds(RESPONSE_HEADER + KEY + TAG, LONGEST_HANDSHAKE)?;
-                let (sender, receiver) = (u32_at(octets, 4), u32_at(octets, 8));
+                let (sender, receiver) = (name_at(octets, 4), name_at(octets, 8));
                 Ok(Self::Response(Response { sender, receiver, noise: &octets[RESPONSE_HEADER..] }))
             }
             COOKIE => {
                 holds(COOKIE_TOTAL, COOKIE_TOTAL)?;
                 let (nonce, sealed) = octets[8..].split_first_chunk().ok_or(Malformed::Length)?;
-                Ok(Self::Cookie(Cookie { receiver: u32_at(octets, 4), nonce, sealed }))
+                Ok(Self::Cookie(Cookie { receiver: name_at(octets, 4), nonce, sealed }))
             }
-            TRANSPORT => {
+            kind if kind & !TRANSPORT_PATH == TRANSPORT => {
                 holds(OVERHEAD, usize::MAX)?;
                 Ok(Self::Transport(Transport::decode(octets)))
             }
@@ -162,16 +181,16 @@ impl Initiation<'_> {
 
 impl Transport {
     fn decode(octets: &[u8]) -> Self {
-        let counter = octets[8..].first_chunk().map_or(0, |chunk| u64::from_be_bytes(*chunk));
-        Self { path: octets[1], receiver: u32_at(octets, 4), counter }
+        let path = octets.first().map_or(0, |first| first & TRANSPORT_PATH);
+        Self { path: PathId(path), receiver: u24_at(octets, 1), counter: u24_at(octets, 4) }
     }
 
     /// As octets.
     pub fn encode(&self) -> [u8; TRANSPORT_HEADER] {
         let mut octets = [0; TRANSPORT_HEADER];
-        octets[..2].copy_from_slice(&[VERSION << 4 | TRANSPORT, self.path]);
-        octets[4..8].copy_from_slice(&self.receiver.to_be_bytes());
-        octets[8..].copy_from_slice(&self.counter.to_be_bytes());
+        octets[0] = VERSION << 4 | TRANSPORT | self.path.0;
+        octets[1..4].copy_from_slice(&u24(self.receiver));
+        octets[4..].copy_from_slice(&u24(self.counter));
         octets
     }
 }
@@ -208,8 +227,8 @@ mod tests {
 
     #[test]
     fn a_header_is_these_octets() {
-        let header = Transport { path: 2, receiver: 0x0102_0304, counter: 0x0a0b_0c0d };
-        let octets = [0x14, 2, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 0x0a, 0x0b, 0x0c, 0x0d];
+        let header = Transport { path: PathId(2), receiver: 0x01_0203, counter: 0x0a_0b0c };
+        let octets = [0x1a, 1, 2, 3, 0x0a, 0x0b, 0x0c];
         assert_eq!(header.encode(), octets);
         let mut datagram = octets.to_vec();
         datagram.resize(OVERHEAD, 0);
@@ -220,15 +239,15 @@ mod tests {
     fn other_versions_kinds_and_lengths_are_refused() {
         assert_eq!(Message::read(&[]).unwrap_err(), Malformed::Length);
         assert_eq!(Message::read(&[0x24; 64]).unwrap_err(), Malformed::Version(2));
-        assert_eq!(Message::read(&[0x19; 64]).unwrap_err(), Malformed::Kind(9));
-        assert_eq!(Message::read(&[0x14; OVERHEAD - 1]).unwrap_err(), Malformed::Length);
+        assert_eq!(Message::read(&[0x14; 64]).unwrap_err(), Malformed::Kind(4));
+        assert_eq!(Message::read(&[0x18; OVERHEAD - 1]).unwrap_err(), Malformed::Length);
         assert_eq!(Message::read(&[0x13; COOKIE_TOTAL + 1]).unwrap_err(), Malformed::Length);
         assert_eq!(Message::read(&[0x11; LONGEST_HANDSHAKE + 1]).unwrap_err(), Malformed::Length);
     }
 
     proptest! {
         #[test]
-        fn no_octets_make_it_panic(kind in 0u8..8, mut octets in prop::collection::vec(any::<u8>(), 0..1300)) {
+        fn no_octets_make_it_panic(kind in 0u8..16, mut octets in prop::collection::vec(any::<u8>(), 0..1300)) {
             if let Some(first) = octets.first_mut() {
                 *first = VERSION << 4 | kind;
             }

@@ -4,7 +4,7 @@ use ropewalk_bonding::{MAX_PATHS, PathConfig};
 
 /// Version of the sealed part. A hub that does not know a site's version says so in its sealed
 /// answer.
-pub const INNER_VERSION: u8 = 1;
+pub const INNER_VERSION: u8 = 2;
 
 const HAS_AES: u8 = 1;
 const YIELDS: u8 = 2;
@@ -214,8 +214,9 @@ mod tests {
 
     #[test]
     fn another_version_is_told_whatever_it_says() {
-        assert_eq!(Offer::decode(&[2]), Err(Unreadable::Version(2)));
-        assert_eq!(Answer::decode(&[2, 0, 0]), Ok(Answer::Refused(Refused::Version(2))));
+        let other = INNER_VERSION + 1;
+        assert_eq!(Offer::decode(&[other]), Err(Unreadable::Version(other)));
+        assert_eq!(Answer::decode(&[other, 0, 0]), Ok(Answer::Refused(Refused::Version(other))));
     }
 
     #[test]

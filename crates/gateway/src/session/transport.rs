@@ -21,6 +21,8 @@ pub const REJECT_AFTER_DATAGRAMS: u64 = 1 << 24;
 
 /// Bits of a counter in the nonce. The octet above them is the path.
 const COUNTER_BITS: u32 = 56;
+// The header has three octets for a counter.
+const _: () = assert!(REJECT_AFTER_DATAGRAMS <= 1 << 24);
 
 /// Which end this is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,8 +58,6 @@ pub enum Unopened {
     Forged,
     /// It came before, or is too old to tell.
     Replayed,
-    /// No bond has so many paths.
-    Path,
     /// The keys are too old, or have sealed too much.
     Expired,
 }
@@ -82,7 +82,7 @@ pub struct Transport {
     /// The other end's name of it.
     remote: u32,
     born: Instant,
-    sent: [u64; MAX_PATHS],
+    sent: [u32; MAX_PATHS],
     sealed: u64,
     /// How many datagrams the other end has sealed at least, as their counters show.
     sealed_there: u64,
@@ -98,8 +98,8 @@ pub struct Names {
     pub remote: u32,
 }
 
-fn nonce(path: u8, counter: u64) -> Nonce {
-    let number = u64::from(path) << COUNTER_BITS | counter;
+fn nonce(path: PathId, counter: u32) -> Nonce {
+    let number = u64::from(path.0) << COUNTER_BITS | u64::from(counter);
     let mut octets = [0; 12];
     octets[4..].copy_from_slice(&number.to_be_bytes());
     Nonce::assume_unique_for_key(octets)
@@ -159,10 +159,10 @@ impl Transport {
         let counter = self.sent[path.index()];
         self.sent[path.index()] += 1;
         self.sealed += 1;
-        let header = message::Transport { path: path.0, receiver: self.remote, counter }.encode();
+        let header = message::Transport { path, receiver: self.remote, counter }.encode();
         let (head, plain) = datagram.split_at_mut(TRANSPORT_HEADER);
         head.copy_from_slice(&header);
-        let tag = self.seal.seal_in_place_separate_tag(nonce(path.0, counter), Aad::from(header), plain);
+        let tag = self.seal.seal_in_place_separate_tag(nonce(path, counter), Aad::from(header), plain);
         datagram.extend_from_slice(tag.expect("no datagram is too long").as_ref());
         true
     }
@@ -177,27 +177,27 @@ impl Transport {
         header: message::Transport,
         datagram: &'a mut [u8],
     ) -> Result<Opened<'a>, Unopened> {
-        let path = usize::from(header.path);
-        let seen = self.seen.get_mut(path).ok_or(Unopened::Path)?;
+        let seen = &mut self.seen[header.path.index()];
+        let counter = u64::from(header.counter);
         if now >= self.born + REJECT_AFTER {
             return Err(Unopened::Expired);
         }
-        if header.counter >> COUNTER_BITS != 0 || datagram.len() < OVERHEAD {
+        if datagram.len() < OVERHEAD {
             return Err(Unopened::Forged);
         }
-        if !seen.is_new(header.counter) {
+        if !seen.is_new(counter) {
             return Err(Unopened::Replayed);
         }
         let (head, sealed) = datagram.split_at_mut(TRANSPORT_HEADER);
         let head = Aad::from(&*head);
         let plain = self.open.open_in_place(nonce(header.path, header.counter), head, sealed);
         let plain = plain.map_err(|_| Unopened::Forged)?;
-        let sealed_there = self.sealed_there + (header.counter + 1).saturating_sub(seen.next());
+        let sealed_there = self.sealed_there + (counter + 1).saturating_sub(seen.next());
         if sealed_there > REJECT_AFTER_DATAGRAMS {
             return Err(Unopened::Expired);
         }
         self.sealed_there = sealed_there;
-        Ok(Opened { path: PathId(header.path), is_newest: seen.note(header.counter), plain })
+        Ok(Opened { path: header.path, is_newest: seen.note(counter), plain })
     }
 }
 
@@ -288,10 +288,10 @@ mod tests {
         let (mut site, mut hub) = pair(Cipher::Aes);
         let before = sealed(&mut site, 1, b"before");
         // As if the rest but one had gone by path 0.
-        (site.sent[0], site.sealed) = (REJECT_AFTER_DATAGRAMS - 2, REJECT_AFTER_DATAGRAMS - 1);
+        (site.sent[0], site.sealed) = (REJECT_AFTER_DATAGRAMS as u32 - 2, REJECT_AFTER_DATAGRAMS - 1);
         let last = sealed(&mut site, 0, b"last");
         assert!(!site.seal(Instant::ZERO, PathId(0), &mut vec![0; TRANSPORT_HEADER]));
-        assert_eq!(site.sent[0], REJECT_AFTER_DATAGRAMS - 1, "no counter was used");
+        assert_eq!(u64::from(site.sent[0]), REJECT_AFTER_DATAGRAMS - 1, "no counter was used");
         // As an end would that does not count.
         site.sealed = 0;
         let beyond = [sealed(&mut site, 0, b"beyond"), sealed(&mut site, 1, b"beyond")];
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn new_keys_are_due_when_either_end_has_sealed_much() {
         let (mut site, mut hub) = pair(Cipher::Aes);
-        hub.sent[2] = REKEY_AFTER_DATAGRAMS - 2;
+        hub.sent[2] = REKEY_AFTER_DATAGRAMS as u32 - 2;
         for is_due in [false, true] {
             let datagram = sealed(&mut hub, 2, b"down");
             assert!(open(&mut site, &datagram).is_ok());
@@ -334,7 +334,7 @@ mod tests {
                 }
                 let mut datagram: Vec<u8> = wire[usize::from(choice) % wire.len()].clone();
                 match operation {
-                    3 => datagram.truncate(usize::from(path) * 5),
+                    3 => datagram.truncate(usize::from(path) * 3),
                     4 => {
                         let place = usize::from(choice) % datagram.len();
                         datagram[place] ^= path + 1;

@@ -5,8 +5,9 @@ use super::super::{Application, ClockPlan, LinkPlan, NodeKind, Plan, Protocol, S
 use crate::error::ScenarioError;
 use ropewalk_bonding::DataHeader;
 
-/// Octets that the daemon's sealing adds to what a simulated bond sends (`docs/gateway-protocol.md`: a header of 16, a tag of 16).
-const SEALING: u32 = 32;
+/// Octets that the daemon's sealing adds to what a simulated bond sends (`docs/gateway-protocol.md`): a header of 7 and a tag of 16,
+/// less one of the bond's header in its compact form.
+const SEALING: u32 = 7 + 16 - (DataHeader::LEN - DataHeader::COMPACT_LEN);
 /// The daemon's tunnel has to carry packets of so many octets: IPv6 needs it (RFC 8200 §5).
 const LEAST_INSIDE: u32 = 1280;
 
