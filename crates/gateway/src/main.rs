@@ -6,8 +6,10 @@ use ropewalk_gateway::config::{Config, Endpoint, Lookup, Names, Part, address_of
 use ropewalk_gateway::control::{Listener, call};
 use ropewalk_gateway::driver::{self, PathChange};
 use ropewalk_gateway::key::SecretKey;
+use ropewalk_gateway::record::RecordedScenario;
 use ropewalk_units::{Bytes, Duration};
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -58,6 +60,10 @@ enum Command {
         config: PathBuf,
         /// The record.
         record: PathBuf,
+        /// Write a scenario for `ropewalk run` into this new folder, as `scenario.toml`: the record's packets at their times, over
+        /// lines like those that it shows. A site's record alone.
+        #[arg(long, value_name = "FOLDER")]
+        scenario: Option<PathBuf>,
     },
     /// Print the status of a running gateway as JSON.
     Status {
@@ -204,7 +210,7 @@ fn perform(command: Command) -> Result<(), Failure> {
         Command::Check { config } => check(&config)?,
         Command::Run { config, record } => run(&config, record)?,
         Command::Gre { config } => driver::run_gre(&ropewalk_gateway::config::GreConfig::read(&config)?)?,
-        Command::Replay { config, record } => replay(&config, &record)?,
+        Command::Replay { config, record, scenario } => replay(&config, &record, scenario.as_deref())?,
         Command::Status { control } => println!("{}", call(&control.control, "GET", "/status", "")?),
         Command::Path { control, change } => {
             let change = serde_json::to_string(&change.into_change()?)?;
@@ -282,13 +288,20 @@ fn check(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn replay(config: &Path, record: &Path) -> Result<(), Failure> {
+fn replay(config: &Path, record: &Path, scenario: Option<&Path>) -> Result<(), Failure> {
     let octets = std::fs::read(record)?;
     let read = |flow_key, names: &Names| {
         let lookup = |name: &str| names.get(name).cloned().ok_or(std::io::ErrorKind::NotFound.into());
         Config::read(config, flow_key, &lookup).map_err(|mistake| mistake.to_string())
     };
-    let replayed = ropewalk_gateway::record::replay(&octets, read)?;
+    let replayed = match scenario {
+        None => ropewalk_gateway::record::replay(&octets, read)?,
+        Some(folder) => {
+            let (replayed, scenario) = ropewalk_gateway::record::replay_to_scenario(&octets, read)?;
+            write_scenario(folder, &scenario)?;
+            replayed
+        }
+    };
     println!(
         "{:.1} s, {} entries: {} packets in, {} datagrams in; {} datagrams out and {} packets out, each as recorded",
         replayed.seconds,
@@ -304,6 +317,22 @@ fn replay(config: &Path, record: &Path) -> Result<(), Failure> {
             replayed.cut_off
         );
     }
+    Ok(())
+}
+
+/// Writes a scenario and its files into a new folder. What is in them is as private as the record.
+fn write_scenario(folder: &Path, scenario: &RecordedScenario) -> std::io::Result<()> {
+    let named =
+        |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    std::fs::DirBuilder::new().mode(0o700).create(folder).map_err(named)?;
+    for (name, text) in &scenario.files {
+        std::fs::write(folder.join(name), text).map_err(named)?;
+    }
+    let flows = scenario.files.len().saturating_sub(1);
+    println!(
+        "{}: a scenario with {flows} flows. `ropewalk run` runs it",
+        folder.join("scenario.toml").display()
+    );
     Ok(())
 }
 

@@ -1,10 +1,14 @@
 //! A record of a run: all that a site or a hub was told, and digests of what it answered. A replay
 //! has to give the same octets.
 
+mod lines;
 mod replay;
+mod scenario;
+mod traffic;
 mod way;
 
-pub use replay::{Replayed, Unreplayable, replay};
+pub use replay::{Replayed, Unreplayable, replay, replay_to_scenario};
+pub use scenario::RecordedScenario;
 
 use crate::bond::{Entropy, Way};
 use crate::config::Names;
@@ -20,7 +24,7 @@ use std::rc::Rc;
 use way::way_octets;
 
 /// What a record begins with: its name and version.
-const MAGIC: [u8; 8] = *b"ropegw\x00\x01";
+const MAGIC: [u8; 8] = *b"ropegw\x00\x02";
 /// Octets of a digest that are kept.
 const DIGEST: usize = 16;
 

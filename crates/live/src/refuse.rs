@@ -115,6 +115,11 @@ fn check_datagrams(scenario: &Scenario, connection: &ConnectionPlan) -> Result<(
                 "frames are simulated: between Linux hosts there is nothing that puts them together";
             return Err(scenario.mistake(&key, message, "\"constant-rate\" or \"on-off\""));
         }
+        Application::Recorded(_) => {
+            let key = format!("connections.{}.application", connection.group);
+            let message = "recorded datagrams are simulated: a Linux host sends none of them";
+            return Err(scenario.mistake(&key, message, "\"constant-rate\" or \"on-off\""));
+        }
         Application::Bulk(_) | Application::RequestResponse(_) => return Ok(()),
     };
     if !matches!(connection.protocol, Protocol::Udp) || size >= LEAST_DATAGRAM {

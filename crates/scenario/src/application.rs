@@ -7,15 +7,17 @@ mod datagrams;
 mod frames;
 mod interval;
 mod paced;
+mod recorded;
 mod requests;
 mod sink;
 
-pub use build::{frames, paced, sources};
+pub use build::{frames, paced, recorded, sources};
 pub use bulk::BulkSource;
 pub use datagrams::{Datagrams, Received};
 pub use frames::{FrameArrival, FrameSink, FrameSource};
 pub use interval::draw;
 pub use paced::{Paced, Periods};
+pub use recorded::RecordedSource;
 pub use requests::{Requester, Responder};
 pub use sink::Sink;
 

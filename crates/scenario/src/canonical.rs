@@ -9,7 +9,8 @@ use crate::plan::{
 };
 use crate::scenario::Scenario;
 use crate::schema::application::{
-    ApplicationTable, BulkTable, ConstantRateTable, FramesTable, OnOffTable, RequestResponseTable,
+    ApplicationTable, BulkTable, ConstantRateTable, FramesTable, OnOffTable, RecordedTable,
+    RequestResponseTable,
 };
 use crate::schema::bond::BondTable;
 use crate::schema::connection::{CommandTable, ConnectionKeys, ConnectionTable, HostKeys, HostTable};
@@ -69,6 +70,7 @@ impl Scenario {
         }
         self.hash_traces(&mut canonical);
         self.hash_wifi(&mut canonical);
+        self.hash_recorded(&mut canonical);
         canonical
     }
 
@@ -91,6 +93,15 @@ impl Scenario {
         for path in ["/wifi/deployment/layout", "/wifi/movement"] {
             if let Some(table) = canonical.pointer_mut(path) {
                 self.hash_file(table, "file");
+            }
+        }
+    }
+
+    fn hash_recorded(&self, canonical: &mut Value) {
+        let connections = canonical.get_mut("connections").and_then(Value::as_object_mut);
+        for connection in connections.into_iter().flat_map(Map::values_mut) {
+            if let Some(application) = connection.get_mut("application") {
+                self.hash_file(application, "file");
             }
         }
     }
@@ -240,5 +251,6 @@ fn application(application: &Application) -> Option<ApplicationTable> {
             ApplicationTable::RequestResponse(RequestResponseTable::show(exchanges)?)
         }
         Application::Frames(frames) => ApplicationTable::Frames(FramesTable::show(frames)?),
+        Application::Recorded(recorded) => ApplicationTable::Recorded(RecordedTable::show(&recorded.source)?),
     })
 }

@@ -99,6 +99,7 @@ fn least_packet(application: &Application) -> u64 {
         Application::ConstantRate(paced) => u64::from(paced.packet_size),
         Application::OnOff(paced) => u64::from(paced.packet_size),
         Application::Frames(frames) => u64::from(frames.packet_size),
+        Application::Recorded(recorded) => u64::from(recorded.lengths().0),
         Application::Bulk(_) | Application::RequestResponse(_) => 0,
     };
     octets.max(LEAST_PACKET)

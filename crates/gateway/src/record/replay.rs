@@ -1,5 +1,6 @@
 //! Plays a record again, and checks that the same comes out.
 
+use super::scenario::{RecordedScenario, Seen};
 use super::way::way_octets;
 use super::{DIGEST, Kind, MAGIC, Tally};
 use crate::bond::{Core, Entropy, PastSpendings, PathRow, Way};
@@ -19,6 +20,9 @@ pub enum Unreplayable {
     /// No entry begins at this octet.
     #[error("octet {0} of the record: no entry begins there")]
     Entry(usize),
+    /// It is a hub's. A hub has many bonds.
+    #[error("a hub's record: only a site's becomes a scenario, since a hub has many bonds")]
+    Hub,
     /// The configuration cannot be read, or its bond cannot be made.
     #[error("the configuration: {0}")]
     Config(String),
@@ -111,6 +115,30 @@ pub fn replay(
     record: &[u8],
     config: impl FnOnce([u64; 2], &Names) -> Result<Config, String>,
 ) -> Result<Replayed, Unreplayable> {
+    play(record, config, |_, _| Ok(None)).map(|(replayed, _)| replayed)
+}
+
+/// Plays a site's record, and makes a scenario of what is seen meanwhile.
+///
+/// # Errors
+/// [`Unreplayable`]
+pub fn replay_to_scenario(
+    record: &[u8],
+    config: impl FnOnce([u64; 2], &Names) -> Result<Config, String>,
+) -> Result<(Replayed, RecordedScenario), Unreplayable> {
+    let seen = |part: &Part, began_at| match part {
+        Part::Site { config, .. } => Ok(Some(Seen::new(&config.bond, &config.inside, began_at))),
+        Part::Hub { .. } => Err(Unreplayable::Hub),
+    };
+    let (replayed, seen) = play(record, config, seen)?;
+    Ok((replayed, seen.map(|seen| seen.scenario(replayed.seconds)).unwrap_or_default()))
+}
+
+fn play(
+    record: &[u8],
+    config: impl FnOnce([u64; 2], &Names) -> Result<Config, String>,
+    seen: impl FnOnce(&Part, Instant) -> Result<Option<Seen>, Unreplayable>,
+) -> Result<(Replayed, Option<Seen>), Unreplayable> {
     let (entries, cut_off) = entries(record)?;
     let first = entries.first().filter(|entry| entry.kind == Kind::FlowKey && entry.octets.len() == 16);
     let first = first.ok_or(Unreplayable::Magic)?;
@@ -119,25 +147,29 @@ pub fn replay(
     let names = names(&entries).ok_or(Unreplayable::Entry(0))?;
     let config = config(key, &names).map_err(Unreplayable::Config)?;
     let entropy = entropy(&entries);
+    let seen = seen(&config.part, first.now)?;
     let core = match config.part {
         Part::Site { config, .. } => Core::site(*config, entropy, first.now)
             .map_err(|error| Unreplayable::Config(error.to_string()))?,
         Part::Hub { config, .. } => Core::hub(*config, entropy, first.now),
     };
-    let mut player = Player { core, out: Vec::new(), replayed: Replayed { cut_off, ..Replayed::default() } };
+    let mut player =
+        Player { core, out: Vec::new(), replayed: Replayed { cut_off, ..Replayed::default() }, seen };
     for entry in &entries {
         player.play(entry)?;
         player.replayed.entries += 1;
     }
     let last = entries.last().map_or(first.now, |entry| entry.now);
     player.replayed.seconds = last.saturating_since(first.now).as_secs_f64();
-    Ok(player.replayed)
+    Ok((player.replayed, player.seen))
 }
 
 struct Player {
     core: Core,
     out: Vec<u8>,
     replayed: Replayed,
+    /// What is noted meanwhile, if anything is.
+    seen: Option<Seen>,
 }
 
 impl Player {
@@ -147,6 +179,9 @@ impl Player {
             Kind::FlowKey | Kind::Names | Kind::Drawn => {}
             Kind::Packet => {
                 self.replayed.packets += 1;
+                if let Some(seen) = &mut self.seen {
+                    seen.offered(now, entry.octets);
+                }
                 self.core.handle_packet(now, &mut entry.octets.to_vec());
             }
             Kind::Datagram => {
@@ -177,6 +212,9 @@ impl Player {
             }
             Kind::End => self.core.end(now),
         }
+        if let Some(seen) = &mut self.seen {
+            seen.look(now, &self.core);
+        }
         Ok(())
     }
 
@@ -195,6 +233,9 @@ impl Player {
         while let Some(packet) = self.core.poll_deliver(now) {
             tally.add(packet.octets());
             self.replayed.delivered += 1;
+            if let Some(seen) = &mut self.seen {
+                seen.delivered(now, packet.octets());
+            }
         }
         while self.core.poll_notice().is_some() {}
         tally.take()

@@ -2,6 +2,7 @@
 
 use crate::net::{GATEWAY, Net, possible, shell};
 use std::fs;
+use std::path::PathBuf;
 
 /// Kinds of entries, as in `record.rs`.
 const PACKET: u8 = 3;
@@ -52,6 +53,7 @@ fn a_record_gives_the_same_octets_again() {
     net.until("it works with one path", || net.pings("site", "10.9.0.1"));
     net.end("site", "TERM");
     net.end("hub", "TERM");
+    becomes_a_scenario(&net, &records);
     for (end, record) in ["hub", "site"].into_iter().zip(&records) {
         let config = net.path(&format!("{end}.toml"));
         let replay = || shell(&format!("{GATEWAY} replay {} {}", config.display(), record.display()));
@@ -68,4 +70,27 @@ fn a_record_gives_the_same_octets_again() {
         assert!(said[1].contains("other octets than in the record"), "{end}, other packets: {}", said[1]);
         assert!(said[2].contains("cut off"), "{end}, an octet less: {}", said[2]);
     }
+}
+
+/// The site's record as a scenario: lines and flows are those of the run.
+fn becomes_a_scenario(net: &Net, [hub, site]: &[PathBuf; 2]) {
+    let folder = net.path("what-if");
+    let replay = |end: &str, record: &PathBuf| {
+        let (config, record) = (net.path(&format!("{end}.toml")), record.display());
+        shell(&format!("{GATEWAY} replay {} {record} --scenario {}", config.display(), folder.display()))
+    };
+    let refused = replay("hub", hub);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains("only a site's becomes a scenario"), "{said}");
+    let made = replay("site", site);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(!replay("site", site).status.success(), "what is there is not overwritten");
+    let scenario = fs::read_to_string(folder.join("scenario.toml")).expect("it was written");
+    for expected in ["[links.dsl]", "[links.lte]", "TCP from 10.9.0.", "file = \"flow-001.csv\""] {
+        assert!(scenario.contains(expected), "{expected}\n{scenario}");
+    }
+    let flow = fs::read_to_string(folder.join("flow-001.csv")).expect("it was written");
+    let octets = |line: &str| line.split_once(',').and_then(|(_, octets)| octets.parse::<u64>().ok());
+    let carried = flow.lines().map(|line| octets(line).expect("a time and a length")).sum::<u64>();
+    assert!(carried > 2_000_000, "{carried} octets");
 }

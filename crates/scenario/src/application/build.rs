@@ -1,6 +1,6 @@
 //! What a plan's connections write, and when.
 
-use super::{BulkSource, FrameSource, Paced, Periods, Requester, Responder, Source};
+use super::{BulkSource, FrameSource, Paced, Periods, RecordedSource, Requester, Responder, Source};
 use crate::plan::{self, Application, ConnectionPlan, ConstantRate, DataDirection, OnOff, Plan, RateChange};
 use ropewalk_sim::{Stream, Streams};
 use ropewalk_units::{Duration, Instant};
@@ -26,7 +26,7 @@ pub fn paced(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> Opt
             let periods = Periods { on: *on, off: *off, stream: stream(streams, connection, "periods") };
             (rate, packet_size, duration, Some(periods))
         }
-        Application::Bulk(_) | Application::RequestResponse(_) | Application::Frames(_) => return None,
+        _ => return None,
     };
     let stop = stop_at(plan, connection, *duration);
     let paced = Paced::new(connection.start, stop, *packet, rate.transmission_time(*packet), periods);
@@ -45,6 +45,12 @@ pub fn frames(plan: &Plan, connection: &ConnectionPlan) -> Option<FrameSource> {
     Some(FrameSource::new(frames, connection.start, stop_at(plan, connection, frames.duration)))
 }
 
+/// The source of an application of recorded datagrams.
+pub fn recorded(plan: &Plan, connection: &ConnectionPlan) -> Option<RecordedSource> {
+    let Application::Recorded(recorded) = &connection.application else { return None };
+    Some(RecordedSource::new(recorded, connection.start, stop_at(plan, connection, None)))
+}
+
 /// What the client's and the server's side of a stream connection write.
 pub fn sources(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> [Source; 2] {
     let writing = match &connection.application {
@@ -56,7 +62,7 @@ pub fn sources(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> [
             let stop = duration.map(|duration| connection.start.saturating_add(duration));
             Source::Bulk(BulkSource::new(*bytes, stop))
         }
-        Application::Frames(_) => unreachable!("frames go over UDP"),
+        Application::Frames(_) | Application::Recorded(_) => unreachable!("they go over UDP"),
         Application::ConstantRate(_) | Application::OnOff(_) => {
             Source::Paced(paced(plan, connection, streams).expect("the application is paced"))
         }

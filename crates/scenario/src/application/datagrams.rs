@@ -1,9 +1,11 @@
 //! The receiver of datagrams: what came, what came late and what came twice.
 
 use super::FrameSink;
+use crate::plan::RecordedDatagram;
 use hdrhistogram::Histogram;
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
+use std::sync::Arc;
 
 /// Delays above this (1000 s) count as this.
 const LONGEST_DELAY_US: u64 = 1_000_000_000;
@@ -41,6 +43,8 @@ pub struct Datagrams {
     pub corrupt_at: Option<u64>,
     /// The frames that they are packets of, if they are.
     pub frames: Option<FrameSink>,
+    /// What they should be, if it was recorded. Else all have one length.
+    recorded: Option<Arc<[RecordedDatagram]>>,
     next: u64,
     seen: Vec<u64>,
 }
@@ -63,6 +67,7 @@ impl Datagrams {
             delays: Histogram::new_with_bounds(1, LONGEST_DELAY_US, 3).expect("the bounds are apart"),
             corrupt_at: None,
             frames: None,
+            recorded: None,
             next: 0,
             seen: vec![0; (WINDOW / 64) as usize],
         }
@@ -73,10 +78,23 @@ impl Datagrams {
         Self { frames: Some(frames), ..Self::new() }
     }
 
+    /// The same, whose datagrams were recorded.
+    pub fn of_recorded(recorded: Arc<[RecordedDatagram]>) -> Self {
+        Self { recorded: Some(recorded), ..Self::new() }
+    }
+
+    fn is_as_sent(&self, datagram: &Received) -> bool {
+        let Payload { offset, len } = datagram.payload;
+        self.recorded.as_ref().map_or(offset == datagram.number * u64::from(len), |recorded| {
+            let sent = usize::try_from(datagram.number).ok().and_then(|number| recorded.get(number));
+            sent.is_some_and(|sent| sent.payload == datagram.payload)
+        })
+    }
+
     /// Takes a datagram.
     pub fn receive(&mut self, now: Instant, datagram: Received) {
         let Payload { offset, len } = datagram.payload;
-        if offset != datagram.number * u64::from(len) {
+        if !self.is_as_sent(&datagram) {
             self.corrupt_at.get_or_insert(offset);
         }
         if !self.first_time(datagram.number) {

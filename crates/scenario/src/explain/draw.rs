@@ -244,6 +244,11 @@ fn application(plan: &Plan, connection: &ConnectionPlan) -> String {
             format!("{flows} {rate} in packets of {packet_size} B, on for {on}, off for {off}, {until}")
         }
         Application::Frames(frames) => format!("{flows} {}, {}", frames_of(frames), until(frames.duration)),
+        Application::Recorded(recorded) => {
+            let octets = recorded.datagrams.iter().map(|datagram| u64::from(datagram.payload.len)).sum();
+            let (count, file) = (recorded.datagrams.len(), &recorded.source.file);
+            format!("{flows} the {count} datagrams of {file}, {}", Bytes::new(octets))
+        }
         Application::RequestResponse(RequestResponse { request, response, think, count }) => {
             let (request, response) = (Bytes::new(*request), Bytes::new(*response));
             let think = think.describe();

@@ -2,7 +2,7 @@
 
 use super::context::Place;
 use super::{
-    Application, Bulk, ConstantRate, Frames, Interval, OnOff, Protocol, RequestResponse, UDP_HEADER,
+    Application, Bulk, ConstantRate, Frames, Interval, OnOff, Protocol, RequestResponse, UDP_HEADER, recorded,
 };
 use crate::error::ScenarioError;
 use crate::schema::application::{
@@ -36,6 +36,13 @@ pub(super) fn application(
         ApplicationTable::Frames(_) if !udp => {
             let message = "frames are lost and late, which a stream does not let them be";
             Err(place.wrong("application", message, "protocol = \"udp\", or another application"))
+        }
+        ApplicationTable::Recorded(_) if !udp => {
+            let message = "recorded datagrams leave at their times, which a stream does not let them do";
+            Err(place.wrong("application", message, "protocol = \"udp\", or another application"))
+        }
+        ApplicationTable::Recorded(table) => {
+            recorded::recorded(place, &table, largest).map(Application::Recorded)
         }
         ApplicationTable::Bulk(table) => check.bulk(&table).map(Application::Bulk),
         ApplicationTable::ConstantRate(table) => check.constant_rate(&table).map(Application::ConstantRate),

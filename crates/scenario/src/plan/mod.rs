@@ -12,6 +12,7 @@ pub(crate) mod link;
 mod node;
 pub(crate) mod protocol;
 mod queue;
+mod recorded;
 pub(crate) mod route;
 pub mod router;
 mod trace;
@@ -19,7 +20,9 @@ pub mod wifi;
 
 pub use crate::schema::Settings;
 pub use crate::schema::address_family::AddressFamily;
-pub use crate::schema::application::{Bulk, ConstantRate, Frames, OnOff, RateChange, RequestResponse};
+pub use crate::schema::application::{
+    Bulk, ConstantRate, Frames, OnOff, RateChange, RecordedFile, RequestResponse,
+};
 pub use crate::schema::bond::ClassPlan;
 pub use crate::schema::connection::{CommandPlan, DataDirection, Stack};
 pub use crate::schema::events::{EventKind, EventKinds};
@@ -27,6 +30,7 @@ pub use crate::schema::interval::Interval;
 pub use crate::schema::router::RouterStack;
 pub use bond::BondPlan;
 pub use clock::{ClockPlan, ClockStep, Drift, JitterPlan};
+pub use recorded::{Recorded, RecordedDatagram};
 use ropewalk_sim::{Change, DirectionConfig};
 use ropewalk_units::Instant;
 pub use router::{StripPlan, StrippedOptions};
@@ -366,6 +370,8 @@ pub enum Application {
     RequestResponse(RequestResponse),
     /// Frames of voice or video.
     Frames(Frames),
+    /// Datagrams of recorded lengths at recorded times.
+    Recorded(Recorded),
 }
 
 impl Application {
@@ -377,6 +383,7 @@ impl Application {
             Self::ConstantRate(paced) => paced.duration.is_some(),
             Self::OnOff(paced) => paced.duration.is_some(),
             Self::Frames(frames) => frames.duration.is_some(),
+            Self::Recorded(_) => true,
         }
     }
 }

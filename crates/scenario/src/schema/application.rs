@@ -22,6 +22,8 @@ tagged! {
     "request-response" => RequestResponse(RequestResponseTable),
     /// Frames of voice or video at regular times, each in so many packets; over UDP.
     "frames" => Frames(FramesTable),
+    /// Datagrams of recorded lengths at recorded times; over UDP.
+    "recorded" => Recorded(RecordedTable),
 }
 
 fn no_short_application(_: Result<&str, f64>) -> Option<ApplicationTable> {
@@ -161,6 +163,20 @@ table! {
             spread: Duration as Time = Duration::ZERO;
             /// How long from the start of the connection (default: until the end).
             duration: Option<Duration> as Time = None;
+        }
+    }
+}
+
+table! {
+    /// Keys of recorded traffic.
+    RecordedTable =>
+    /// Where recorded traffic is.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct RecordedFile {
+        required {
+            /// A file with a line for each datagram: µs from the start of the connection, a comma, octets of payload. Its
+            /// path is relative to the scenario's.
+            file: String as String;
         }
     }
 }

@@ -14,7 +14,7 @@ use super::period::Period;
 use super::router::{NextHop, Router};
 use super::simulation::{Ends, LinkPorts, Radio, Simulation};
 use super::transport::{FourTuple, Transport};
-use crate::application::{Datagrams, FrameSink, Sink, frames, paced, sources};
+use crate::application::{Datagrams, FrameSink, Sink, frames, paced, recorded, sources};
 use crate::plan::{AddressIndex, Carrier, ConnectionPlan, DataDirection, NodeKind, NodePlan, Plan, Protocol};
 use ropewalk_mptcp::PathManager;
 use ropewalk_sim::{LinkId, LinkSetup, Medium, NodeId, Port, Streams, Tap, World};
@@ -284,12 +284,11 @@ fn udp_endpoints(
     tuple: FourTuple,
     streams: &Streams,
 ) -> [Endpoint; 2] {
-    let paced =
-        || paced(plan, connection, streams).expect("the plan allows UDP paced applications and frames only");
-    let due = frames(plan, connection).map_or_else(|| Due::Paced(paced()), Due::Frames);
+    let due = due(plan, connection, streams);
     let received = match &due {
         Due::Paced(_) => Datagrams::new(),
         Due::Frames(source) => Datagrams::of_frames(FrameSink::new(source.numbering())),
+        Due::Recorded(source) => Datagrams::of_recorded(Arc::clone(source.datagrams())),
     };
     let receiver = Endpoint::UdpReceiver(tuple.remote.port(), received);
     let sender = Endpoint::UdpSender(UdpSender { tuple, due, dscp: connection.dscp });
@@ -297,4 +296,12 @@ fn udp_endpoints(
         DataDirection::Forward => [sender, receiver],
         DataDirection::Backward => [receiver, sender],
     }
+}
+
+/// What says when the datagrams of a UDP flow are due.
+fn due(plan: &Plan, connection: &ConnectionPlan, streams: &Streams) -> Due {
+    let frames = || frames(plan, connection).map(Due::Frames);
+    let recorded = || recorded(plan, connection).map(Due::Recorded);
+    let paced = || paced(plan, connection, streams).map(Due::Paced);
+    frames().or_else(recorded).or_else(paced).expect("UDP carries nothing else")
 }

@@ -2,7 +2,7 @@
 
 use super::packet::{Body, Datagram, Packet};
 use super::transport::FourTuple;
-use crate::application::{FrameSource, Paced};
+use crate::application::{FrameSource, Paced, RecordedSource};
 use ropewalk_units::Instant;
 use ropewalk_wire::Payload;
 
@@ -14,6 +14,8 @@ pub(crate) enum Due {
     Paced(Paced),
     /// One for each packet of a frame.
     Frames(FrameSource),
+    /// One for each that was recorded.
+    Recorded(RecordedSource),
 }
 
 impl Due {
@@ -22,6 +24,7 @@ impl Due {
         match self {
             Self::Paced(paced) => paced.count_if_due(now),
             Self::Frames(frames) => frames.count_if_due(now),
+            Self::Recorded(recorded) => recorded.count_if_due(now),
         }
     }
 
@@ -30,15 +33,18 @@ impl Due {
         match self {
             Self::Paced(paced) => paced.deadline(),
             Self::Frames(frames) => frames.deadline(),
+            Self::Recorded(recorded) => recorded.deadline(),
         }
     }
 
-    /// Octets of payload.
-    fn payload(&self) -> u32 {
-        match self {
+    /// The octets of the last one, as a range of all.
+    fn payload(&self) -> Payload {
+        let len = match self {
             Self::Paced(paced) => paced.message(),
             Self::Frames(frames) => frames.packet(),
-        }
+            Self::Recorded(recorded) => return recorded.payload(),
+        };
+        Payload { offset: (self.sent() - 1) * u64::from(len), len }
     }
 
     /// Sent so far.
@@ -46,6 +52,7 @@ impl Due {
         match self {
             Self::Paced(paced) => paced.sent(),
             Self::Frames(frames) => frames.sent(),
+            Self::Recorded(recorded) => recorded.sent(),
         }
     }
 
@@ -54,6 +61,7 @@ impl Due {
         match self {
             Self::Paced(paced) => paced.is_finished(),
             Self::Frames(frames) => frames.is_finished(),
+            Self::Recorded(recorded) => recorded.is_finished(),
         }
     }
 }
@@ -74,8 +82,7 @@ impl UdpSender {
             return None;
         }
         let number = self.due.sent() - 1;
-        let len = self.due.payload();
-        let payload = Payload { offset: number * u64::from(len), len };
+        let payload = self.due.payload();
         let body = Body::Udp(Datagram { number, sent: now, payload });
         Some(Packet::new(self.tuple.local, self.tuple.remote, body).with_dscp(self.dscp))
     }

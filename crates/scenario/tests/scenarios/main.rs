@@ -21,6 +21,7 @@ mod outcome_of_tcp;
 mod outcome_values;
 mod paced_backward;
 mod path_managers;
+mod recorded;
 mod reference;
 mod refused_networks;
 mod refused_radios;

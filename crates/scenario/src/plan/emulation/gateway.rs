@@ -99,6 +99,7 @@ fn too_long(context: &Context<'_>, plan: &Plan, link: &LinkPlan, found: &mut Vec
             Application::ConstantRate(paced) => paced.packet_size,
             Application::OnOff(paced) => paced.packet_size,
             Application::Frames(frames) => frames.packet_size,
+            Application::Recorded(recorded) => recorded.lengths().1,
             Application::Bulk(_) | Application::RequestResponse(_) => continue,
         };
         let goes_there = connection
