@@ -329,10 +329,7 @@ fn write_scenario(folder: &Path, scenario: &RecordedScenario) -> std::io::Result
         std::fs::write(folder.join(name), text).map_err(named)?;
     }
     let flows = scenario.files.len().saturating_sub(1);
-    println!(
-        "{}: a scenario with {flows} flows. `ropewalk run` runs it",
-        folder.join("scenario.toml").display()
-    );
+    println!("{}: a scenario for `ropewalk run`. Flows: {flows}", folder.join("scenario.toml").display());
     Ok(())
 }
 

@@ -80,7 +80,7 @@ impl Seen {
 fn head(seconds: f64, flows: &[Flow]) -> String {
     let packets = flows.iter().map(Flow::packets).sum::<usize>();
     format!(
-        "# What went through a gateway's tunnel in {seconds:.1} s: {packets} packets of {} flows.
+        "# What went through a gateway's tunnel in {seconds:.1} s. Flows: {}, packets: {packets}.
 #
 # A packet leaves when it came to the gateway; one from the other side leaves there when it came out here. Nothing answers to
 # what becomes of it: TCP's packets do not wait for their ACKs. A line's rate away from here is the median of what its path's
