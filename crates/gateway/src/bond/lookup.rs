@@ -1,4 +1,4 @@
-//! When the hub's name is looked up again: only while the hub does not answer.
+//! When names are looked up again: only while the hub does not answer, by any path or by one of them.
 
 use ropewalk_units::{Duration, Instant};
 
@@ -12,9 +12,11 @@ const FIRST_WAIT: Duration = Duration::from_secs(10);
 /// The longest time between two lookups.
 const LAST_WAIT: Duration = Duration::from_secs(300);
 
-/// Decides when to look the hub's name up again.
+/// Decides when to look names up again.
 #[derive(Clone, Debug)]
 pub(super) struct Lookups {
+    /// So many questions have to be unanswered.
+    needed: u32,
     heard_at: Instant,
     /// Questions since then.
     unanswered: u32,
@@ -24,15 +26,24 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    /// A site that begins at `now`, when its names have just been looked up.
-    pub(super) const fn new(now: Instant) -> Self {
-        Self { heard_at: now, unanswered: 0, next_at: now, wait: FIRST_WAIT }
+    /// For a hub that is silent. The site begins at `now`, when its names have just been looked up.
+    pub(super) const fn of_hub(now: Instant) -> Self {
+        Self::new(QUESTIONS, now)
     }
 
-    /// Something authentic came from the hub at `at`.
+    /// For paths that are down while another works. A path is down because it was asked in vain.
+    pub(super) const fn of_paths(now: Instant) -> Self {
+        Self::new(0, now)
+    }
+
+    const fn new(needed: u32, now: Instant) -> Self {
+        Self { needed, heard_at: now, unanswered: 0, next_at: now, wait: FIRST_WAIT }
+    }
+
+    /// Something authentic came from the hub, or by all paths, at `at`.
     pub(super) fn heard(&mut self, at: Instant) {
         if at > self.heard_at {
-            *self = Self::new(at);
+            *self = Self::new(self.needed, at);
         }
     }
 
@@ -43,7 +54,7 @@ impl Lookups {
 
     /// When it is time. `None`: not before another question.
     pub(super) fn due(&self) -> Option<Instant> {
-        (self.unanswered >= QUESTIONS).then(|| self.next_at.max(self.heard_at + SILENCE))
+        (self.unanswered >= self.needed).then(|| self.next_at.max(self.heard_at + SILENCE))
     }
 
     /// Is it time? Then the next time is later.
@@ -79,7 +90,7 @@ mod tests {
 
     #[test]
     fn silence_and_unanswered_questions_are_needed() {
-        let mut lookups = Lookups::new(at(0));
+        let mut lookups = Lookups::of_hub(at(0));
         assert_eq!(lookups.due(), None, "nothing was tried");
         assert!(!lookups.take(at(1000)), "however long it takes");
         lookups.asked();
@@ -91,14 +102,23 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_is_down_was_asked_already() {
+        let mut lookups = Lookups::of_paths(at(0));
+        assert_eq!(lookups.due(), Some(at(10)));
+        assert!(!lookups.take(at(9)) && lookups.take(at(10)) && !lookups.take(at(19)));
+        lookups.heard(at(20));
+        assert_eq!(lookups.due(), Some(at(30)));
+    }
+
+    #[test]
     fn the_time_between_two_lookups_doubles_up_to_five_minutes() {
-        let mut lookups = Lookups::new(at(0));
+        let mut lookups = Lookups::of_hub(at(0));
         assert_eq!(times(&mut lookups, 0, 1300), [10, 20, 40, 80, 160, 320, 620, 920, 1220]);
     }
 
     #[test]
     fn a_hub_that_is_heard_ends_it_and_the_next_silence_begins_anew() {
-        let mut lookups = Lookups::new(at(0));
+        let mut lookups = Lookups::of_hub(at(0));
         assert_eq!(times(&mut lookups, 0, 30), [10, 20]);
         lookups.heard(at(30));
         assert_eq!(lookups.due(), None);
@@ -107,7 +127,7 @@ mod tests {
 
     #[test]
     fn while_the_hub_is_heard_nothing_is_looked_up() {
-        let mut lookups = Lookups::new(at(0));
+        let mut lookups = Lookups::of_hub(at(0));
         for second in 0..10_000 {
             lookups.asked();
             lookups.heard(at(second));

@@ -86,10 +86,14 @@ pub struct Site {
     yields: bool,
     is_over: bool,
     lookups: Lookups,
-    /// Is the hub's name to be looked up?
+    /// The same for paths that are down while the hub is heard by others.
+    path_lookups: Lookups,
+    /// Are names to be looked up?
     wants_lookup: bool,
     /// Another address of the hub for each path, which is tried beside the known one.
     others: [Option<SocketAddr>; MAX_PATHS],
+    /// Copies of datagrams, for other addresses of paths that are down.
+    copies: VecDeque<(Way, Vec<u8>)>,
     /// The quotas of paths as ended bonds have left them, by the paths' names.
     spent: BTreeMap<String, Quota>,
     /// What came out of a bond that has ended.
@@ -120,9 +124,11 @@ impl Site {
             retry: FIRST_RETRY,
             yields: false,
             is_over: false,
-            lookups: Lookups::new(now),
+            lookups: Lookups::of_hub(now),
+            path_lookups: Lookups::of_paths(now),
             wants_lookup: false,
             others: [None; MAX_PATHS],
+            copies: VecDeque::new(),
             spent: BTreeMap::new(),
             rest: VecDeque::new(),
             farewell: Vec::new(),
@@ -198,6 +204,7 @@ impl Site {
                 };
                 let said = tunnel.handle_sealed(now, header, datagram, way);
                 self.lookups.heard(tunnel.heard_at);
+                self.settle_path(way);
                 self.handle_ending(now, said);
             }
         }
@@ -344,6 +351,7 @@ impl Site {
         if !self.is_over && self.wants(now) {
             self.wants_lookup |= self.lookups.take(now);
         }
+        self.look_after_paths(now);
     }
 
     fn ask(&mut self, now: Instant) {
@@ -381,7 +389,9 @@ impl Site {
     /// When [`Self::handle_timeout`] is to be called next.
     pub fn poll_timeout(&self, now: Instant) -> Instant {
         let tunnel = self.tunnel.as_ref().map_or(Instant::MAX, |(_, tunnel)| tunnel.poll_timeout());
-        let lookup = self.lookups.due().filter(|_| self.wants(now)).unwrap_or(Instant::MAX);
+        let of_hub = self.lookups.due().filter(|_| self.wants(now));
+        let of_paths = self.path_lookups.due().filter(|_| self.is_one_down(now));
+        let lookup = of_hub.into_iter().chain(of_paths).min().unwrap_or(Instant::MAX);
         if self.is_over { tunnel } else { tunnel.min(self.wants_at(now)).min(lookup) }
     }
 
@@ -395,7 +405,14 @@ impl Site {
         if let Some(way) = self.poll_question(now, out) {
             return Some(way);
         }
-        self.tunnel.as_mut()?.1.poll_transmit(now, out)
+        if let Some((way, datagram)) = self.copies.pop_front() {
+            out.clear();
+            out.extend_from_slice(&datagram);
+            return Some(way);
+        }
+        let way = self.tunnel.as_mut()?.1.poll_transmit(now, out)?;
+        self.copy(now, way, out);
+        Some(way)
     }
 
     fn poll_question(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Way> {

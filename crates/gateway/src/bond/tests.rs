@@ -50,6 +50,8 @@ struct World {
     hub: Hub,
     /// Where the hub is. What is sent to another address is lost.
     hub_at: SocketAddr,
+    /// Where it is for second paths, if not there.
+    second_at: Option<SocketAddr>,
     /// Where sites have sent something. As a translator of addresses does, theirs let nothing in
     /// from elsewhere.
     asked: BTreeSet<SocketAddr>,
@@ -118,6 +120,7 @@ impl World {
             now,
             hub: hub(2),
             hub_at: hub_address(),
+            second_at: None,
             asked: BTreeSet::new(),
             sites,
             addresses: (0..keys.len()).map(|site| [address(site, 0), address(site, 1)]).collect(),
@@ -138,14 +141,22 @@ impl World {
         }
     }
 
+    /// Where the hub is for a socket.
+    fn hub_of(&self, socket: usize) -> SocketAddr {
+        self.second_at.filter(|_| socket == 1).unwrap_or(self.hub_at)
+    }
+
     fn poll(&mut self) {
         let (now, mut out) = (self.now, Vec::new());
         while let Some(way) = self.hub.poll_transmit(now, &mut out) {
             let found = self.addresses.iter().enumerate().find_map(|(site, addresses)| {
                 addresses.iter().position(|address| *address == way.to).map(|path| (site, path))
             });
-            let Some((site, socket)) = found.filter(|_| self.asked.contains(&self.hub_at)) else { continue };
-            let way = Way { socket, to: self.hub_at };
+            let Some((site, socket)) = found else { continue };
+            let way = Way { socket, to: self.hub_of(socket) };
+            if !self.asked.contains(&way.to) {
+                continue;
+            }
             self.fly(Flying { to: Some(site), way, datagram: out.clone() });
         }
         self.at_hub.extend(std::iter::from_fn(|| self.hub.poll_deliver(now)));
@@ -154,7 +165,7 @@ impl World {
             let Some(mut site) = self.sites[number].take() else { continue };
             while let Some(way) = site.poll_transmit(now, &mut out) {
                 self.asked.insert(way.to);
-                if way.to != self.hub_at {
+                if way.to != self.hub_of(way.socket) {
                     continue;
                 }
                 let way = Way { socket: way.socket, to: self.addresses[number][way.socket] };

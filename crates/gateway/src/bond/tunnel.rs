@@ -231,6 +231,18 @@ impl Tunnel {
     }
 
     /// Where a path leads until its packets say otherwise.
+    pub(super) fn way(&self, path: usize) -> Option<Way> {
+        self.ways.get(path).copied().flatten()
+    }
+
+    /// Is this path taken for dead? One with a spent quota is not.
+    pub(super) fn is_down(&self, path: usize) -> bool {
+        let id = PathId(path as u8);
+        path < self.names.len()
+            && self.endpoint.path(id).state == PathState::Down
+            && !self.endpoint.quota(id).is_spent()
+    }
+
     pub(super) fn set_way(&mut self, path: usize, way: Way) {
         self.ways[path] = Some(way);
     }

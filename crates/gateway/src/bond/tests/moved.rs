@@ -1,6 +1,6 @@
 //! A hub whose name stands for another address.
 
-use super::{Config, Duration, Notice, SocketAddr, World, hub};
+use super::{Config, Duration, Flying, Notice, SocketAddr, World, hub};
 
 fn elsewhere() -> SocketAddr {
     "198.51.100.7:4500".parse().expect("an address")
@@ -48,8 +48,68 @@ impl World {
 fn a_name_is_not_looked_up_while_the_hub_is_heard() {
     let mut world = World::new(&[1]);
     assert_eq!(world.lookups(400), [0; 0], "keys change meanwhile");
-    world.line = Box::new(|_, flying| usize::from(flying.way.socket == 1));
-    assert_eq!(world.lookups(60), [0; 0], "one path is enough");
+}
+
+#[test]
+fn names_are_looked_up_while_a_path_stays_down() {
+    let mut world = World::new(&[1]);
+    world.run(1000);
+    world.line = Box::new(|_, flying| usize::from(socket_of(flying) == 0));
+    let wished = world.lookups(100);
+    assert!(matches!(wished[..], [11..=13, _, _, _]), "{wished:?}");
+    let between = wished.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>();
+    assert_eq!(between, [10, 20, 40]);
+    world.line = Box::new(|_, _| 1);
+    world.run(5000);
+    assert_eq!(world.lookups(100), [0; 0], "all is well again");
+}
+
+#[test]
+fn a_path_whose_name_stands_for_another_address_is_found_there() {
+    let mut world = World::new(&[1]);
+    world.run(1000);
+    let home = world.hub_at;
+    world.second_at = Some(elsewhere());
+    assert_eq!(world.lookups(15).len(), 1);
+    // The name of the first path stands for an address where nobody is. That path works.
+    let now = world.now;
+    world.site().handle_addresses(now, &[(0, nowhere()), (1, elsewhere())]);
+    world.run(5000);
+    assert_eq!(world.moved(), 1);
+    assert_eq!(world.remotes(), [Some(home), Some(elsewhere())]);
+    let status = world.site().status(now).expect("a session");
+    assert_eq!(status.paths.iter().map(|path| path.state).collect::<Vec<_>>(), ["up", "up"]);
+    assert_eq!(world.count(|notice| *notice == Notice::Begun), 2, "the bond is that of the beginning");
+    assert_eq!(world.lookups(300), [0; 0], "all is well, and keys have changed meanwhile");
+    assert_eq!(world.remotes(), [Some(home), Some(elsewhere())]);
+}
+
+#[test]
+fn a_path_that_comes_back_where_it_was_stays_there() {
+    let mut world = World::new(&[1]);
+    world.run(1000);
+    let home = world.hub_at;
+    world.second_at = Some(elsewhere());
+    world.lookups(15);
+    let now = world.now;
+    world.site().handle_addresses(now, &[(1, nowhere())]);
+    world.run(130_000);
+    assert_eq!(world.moved(), 0, "nobody answers there, though keys have changed");
+    world.second_at = None;
+    world.run(5000);
+    assert_eq!((world.moved(), world.remotes()), (0, vec![Some(home); 2]));
+    // The other address is forgotten: nothing goes there any more.
+    world.asked.clear();
+    world.run(5000);
+    assert!(!world.asked.contains(&nowhere()), "{:?}", world.asked);
+}
+
+/// The site's socket that it came from, or goes to.
+fn socket_of(flying: &Flying) -> usize {
+    match flying.to {
+        Some(_) => flying.way.socket,
+        None => usize::from(flying.way.to == super::address(0, 1)),
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The hub's name, when the hub is silent.
+//! The hub's name, when the hub is silent or a path is down.
 
 use super::super::clock::now;
 use super::super::resolver::{Answer, LookupUser, Resolver, address_for, lookup_user, names};
@@ -21,7 +21,7 @@ pub(super) fn resolver(config: &Config) -> Option<(Resolver, LookupUser)> {
 }
 
 impl Loop {
-    /// Has the names looked up if the hub is silent.
+    /// Has the names looked up if the hub is silent, or if it is heard by some paths only.
     pub(super) fn look_up(&mut self) {
         if !self.core.poll_lookup() {
             return;
@@ -29,7 +29,10 @@ impl Loop {
         let Some(resolver) = &mut self.resolver else { return };
         let asked = names(&self.lines).into_iter().filter(|name| resolver.ask(name)).collect::<Vec<_>>();
         for name in asked {
-            self.tell_of_hub(format!("the hub is silent: {name} is looked up"), Level::Information);
+            self.tell_of_hub(
+                format!("the hub is silent by one path at least: {name} is looked up"),
+                Level::Information,
+            );
         }
     }
 
