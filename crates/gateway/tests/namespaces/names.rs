@@ -83,6 +83,28 @@ fn a_hub_that_moves_is_found_by_its_name() {
 }
 
 #[test]
+fn a_line_whose_hub_moves_is_found_by_its_name_while_the_other_works() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    net.name_hub(NAME);
+    net.open_tunnel();
+    net.write_hosts(&format!("192.0.1.77 {NAME}\n"));
+    // The hub that begins anew knows the site's address on a line once the site has sent there.
+    net.end("hub", "KILL");
+    net.move_hub("192.0.1.77");
+    net.start("hub");
+    net.until("the second line carries the tunnel", || net.pings("site", "10.9.0.1"));
+    assert_eq!(net.site_path(0)["remote"], "192.0.1.1:4500");
+    net.until("the first line leads there", || net.site_path(0)["remote"] == "192.0.1.77:4500");
+    net.until("it is used again", || net.site_path(0)["state"] == "up");
+    let said = "the hub has moved from 192.0.1.1:4500 to 192.0.1.77:4500";
+    assert!(net.log("site").contains(said), "{}", net.log("site"));
+    assert_eq!(net.site_path(1)["remote"], "192.0.2.1:4500");
+}
+
+#[test]
 fn a_name_that_leads_elsewhere_takes_nothing_from_a_hub_that_comes_back() {
     if !possible() {
         return;
