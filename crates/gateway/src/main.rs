@@ -240,9 +240,10 @@ impl Change {
     fn into_change(self) -> Result<PathChange, Failure> {
         Ok(match self {
             Self::Add { name, interface, address, remote, keys } => {
+                let host = remote.as_ref().and_then(Endpoint::name).map(str::to_owned);
                 let remote = remote.map(|remote| address_of(&remote, address)).transpose();
                 let remote = remote.map_err(|expected| format!("--remote: expected {expected}"))?;
-                PathChange::Add { name, interface, address, remote, keys: keys.into() }
+                PathChange::Add { name, interface, address, remote, host, keys: keys.into() }
             }
             Self::Remove { name } => PathChange::Remove { name },
             Self::Set { name, keys } => PathChange::Set { name, keys: keys.into() },

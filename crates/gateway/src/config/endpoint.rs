@@ -23,7 +23,7 @@ pub enum Endpoint {
 
 impl Endpoint {
     /// The name with its port, if it is one.
-    pub(super) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         match self {
             Self::Address(_) => None,
             Self::Name(name) => Some(name),

@@ -19,6 +19,9 @@ pub enum PathChange {
         address: Option<IpAddr>,
         /// The hub's address on it. `None`: that of the first path.
         remote: Option<SocketAddr>,
+        /// The name that this address was found by, with the port.
+        #[serde(default)]
+        host: Option<String>,
         /// Its keys for the scheduler and its quota.
         #[serde(flatten)]
         keys: PathKeys,

@@ -430,14 +430,18 @@ impl Loop {
         };
         let mut added = None;
         match change {
-            PathChange::Add { name, interface, address, remote, keys } => {
+            PathChange::Add { name, interface, address, remote, host, keys } => {
                 if !name_is_good(&name) {
                     return Err(format!("the path's name: expected {NAME}"));
                 }
                 // Without an address of its own it leads where the first path does.
                 let first = rows.first().map(|row| (row.remote, self.lines[row.socket].host.clone()));
                 let (remote, host) =
-                    remote.map(|remote| (remote, None)).or(first).ok_or("the hub's address is not known")?;
+                    remote.map(|remote| (remote, host)).or(first).ok_or("the hub's address is not known")?;
+                if let (Some(host), None) = (&host, &self.resolver) {
+                    let what = format!("{host} is not looked up again: the configuration names no host");
+                    self.tell("hub".into(), what, Level::Information);
+                }
                 let any: IpAddr = if remote.is_ipv4() {
                     Ipv4Addr::UNSPECIFIED.into()
                 } else {

@@ -105,6 +105,42 @@ fn a_line_whose_hub_moves_is_found_by_its_name_while_the_other_works() {
 }
 
 #[test]
+fn a_path_that_was_added_with_a_name_follows_it() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    // The second line's hub has a name; the first line is added later, with one.
+    let path = net.path("site.toml");
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let first = text.find("[[paths]]\nname = \"dsl\"").expect("it has two paths");
+    let second = text.find("[[paths]]\nname = \"lte\"").expect("it has two paths");
+    let text = format!("{}{}", &text[..first], &text[second..]);
+    std::fs::write(&path, text.replace("192.0.2.1:4500", "lte.example.org:4500")).expect("it is this test's");
+    net.write_hosts(&format!("192.0.2.1 lte.example.org\n192.0.1.1 {NAME}\n"));
+    net.open_tunnel();
+    let control = net.path("site.sock");
+    let add = format!(
+        "{GATEWAY} path --control {} add dsl --interface dsl --remote {NAME}:4500 --cost 3",
+        control.display()
+    );
+    let added = net.inside("site", &add);
+    assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+    let dsl = |net: &Net| {
+        let status = net.status("site");
+        let paths = status["peers"][0]["bond"]["paths"].as_array().cloned().unwrap_or_default();
+        paths.into_iter().find(|path| path["name"] == "dsl").unwrap_or_default()
+    };
+    net.until("the new path works", || dsl(&net)["state"] == "up");
+    net.write_hosts(&format!("192.0.2.1 lte.example.org\n192.0.1.77 {NAME}\n"));
+    net.end("hub", "KILL");
+    net.move_hub("192.0.1.77");
+    net.start("hub");
+    net.until("it leads where the name does", || dsl(&net)["remote"] == "192.0.1.77:4500");
+    net.until("it is used again", || dsl(&net)["state"] == "up");
+}
+
+#[test]
 fn a_name_that_leads_elsewhere_takes_nothing_from_a_hub_that_comes_back() {
     if !possible() {
         return;
