@@ -268,7 +268,7 @@ impl Site {
         let generation = question.generation;
         self.question = None;
         self.lookups.heard(now);
-        self.settle(way);
+        self.settle(now, way);
         match Answer::decode(&payload) {
             Ok(Answer::Accepted { is_aes, is_fresh }) => {
                 let cipher = if is_aes { Cipher::Aes } else { Cipher::ChaCha };

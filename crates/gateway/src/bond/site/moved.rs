@@ -75,15 +75,13 @@ impl Site {
     /// Something came by a way. If the path follows it to its other address, that is known from now on.
     pub(super) fn settle_path(&mut self, way: Way) {
         let Some((_, tunnel)) = &self.tunnel else { return };
-        let places = self.config.paths.iter_mut().zip(&mut self.others).enumerate();
-        for (place, (path, other)) in places.filter(|(_, (path, _))| path.way.socket == way.socket) {
-            let Some(to) = *other else { continue };
-            if tunnel.way(place).is_some_and(|follows| follows.to == to) {
-                let name = self.config.bond.paths[place].name.clone();
-                self.notices.push_back(Notice::Moved { path: name, from: path.way.to, to });
-                path.way.to = to;
-                *other = None;
-            }
+        let mut places = self.config.paths.iter().zip(&self.others).enumerate();
+        let moved = places.find(|(place, (path, other))| {
+            let follows = tunnel.way(*place).map(|follows| follows.to);
+            path.way.socket == way.socket && other.is_some() && follows == **other
+        });
+        if let Some((place, _)) = moved {
+            self.lead_to_other(place);
         }
     }
 
@@ -94,29 +92,33 @@ impl Site {
         known.chain(others).collect()
     }
 
-    /// The hub has answered a question, authentically. If it did so at another address, all paths
-    /// with another address lead there from now on: nothing came by the known ones. Else the search
-    /// is over for the path by which it answered.
-    pub(super) fn settle(&mut self, at: Way) {
-        let place = self.config.paths.iter().position(|path| path.way == at);
-        if let Some(place) = place {
-            self.others[place] = None;
-            return;
-        }
-        let others = std::mem::take(&mut self.others);
-        let places = self.config.paths.iter_mut().zip(others).enumerate();
-        let moved = places.filter_map(|(place, (path, other))| Some((place, path, other?)));
-        let mut moved = moved.collect::<Vec<_>>();
-        if !moved.iter().any(|(_, path, other)| path.way.socket == at.socket && *other == at.to) {
-            return;
-        }
-        for (place, path, to) in &mut moved {
-            let name = self.config.bond.paths[*place].name.clone();
-            self.notices.push_back(Notice::Moved { path: name, from: path.way.to, to: *to });
-            path.way.to = *to;
-            if let Some((_, tunnel)) = &mut self.tunnel {
-                tunnel.set_way(*place, path.way);
+    /// The hub has answered a question, authentically. If it did so at a path's other address, that
+    /// path leads there from now on. If nothing was heard before, all paths with another address do,
+    /// and in each case the search is over.
+    pub(super) fn settle(&mut self, now: Instant, at: Way) {
+        let was_silent = self.tunnel.is_none() || self.is_silent(now);
+        let places = self.config.paths.iter().zip(self.others);
+        let answered = places.map(|(path, other)| path.way.socket == at.socket && other == Some(at.to));
+        let answered = answered.collect::<Vec<_>>();
+        let is_elsewhere = answered.contains(&true);
+        for (place, has_answered) in answered.into_iter().enumerate() {
+            if has_answered || was_silent && is_elsewhere {
+                self.lead_to_other(place);
             }
+        }
+        if was_silent {
+            self.others = Default::default();
+        }
+    }
+
+    /// A path leads to its other address from now on, if it has one.
+    fn lead_to_other(&mut self, place: usize) {
+        let Some(to) = self.others[place].take() else { return };
+        let (path, name) = (&mut self.config.paths[place], self.config.bond.paths[place].name.clone());
+        self.notices.push_back(Notice::Moved { path: name, from: path.way.to, to });
+        path.way.to = to;
+        if let Some((_, tunnel)) = &mut self.tunnel {
+            tunnel.set_way(place, path.way);
         }
     }
 }
