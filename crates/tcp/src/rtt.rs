@@ -115,6 +115,11 @@ impl RttEstimator {
         self.rto
     }
 
+    /// The retransmission timeout without its back-off.
+    pub(crate) fn base(&self) -> Duration {
+        self.base
+    }
+
     pub(crate) fn srtt(&self) -> Option<Duration> {
         self.smoothed.srtt()
     }

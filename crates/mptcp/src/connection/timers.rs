@@ -226,10 +226,14 @@ impl Connection {
         subflow.request_ack();
     }
 
-    /// The period of the connection-level timer: no subflow may still be waiting for its own.
+    /// The period of the connection-level timer: no subflow may still be waiting for its own. One that waits for nothing
+    /// keeps none off by its back-off.
     fn data_period(&self) -> Duration {
-        let longest =
-            self.subflows.open().map(|at| self.subflows[at].tcp.rto()).max().unwrap_or(PERIOD_INITIAL);
+        let wait = |at: usize| {
+            let tcp = &self.subflows[at].tcp;
+            if tcp.flight_size() > 0 { tcp.rto() } else { tcp.base_rto() }
+        };
+        let longest = self.subflows.open().map(wait).max().unwrap_or(PERIOD_INITIAL);
         let period = longest.max(PERIOD_MIN).saturating_mul(1 << self.timers.backoff.min(BACKOFF_MAX));
         period.min(self.config.tcp.rto_max.max(PERIOD_MIN))
     }

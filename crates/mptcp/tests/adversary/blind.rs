@@ -60,7 +60,11 @@ fn life(seed: u64) -> Result<Lives, String> {
     let mut network = settings.network();
     let mut attack = Attack::new(seed);
     attack.log = std::env::var_os("ROPEWALK_SEEN").is_some();
+    if attack.log {
+        network.record();
+    }
     attack.run(&mut network, settings.octets.iter().sum());
+    network.seen.iter().for_each(|seen| println!("{seen}"));
     let tell = |what: &str| Err(format!("seed {seed}: {what} {}\n{settings:?}", describe(&network)));
     let Some(over) = network.over else { return tell("not over") };
     for (host, octets) in network.hosts().iter().zip([settings.octets[1], settings.octets[0]]) {
@@ -144,7 +148,7 @@ fn data_sequence_numbers_that_are_to_wrap_do() {
 }
 
 /// For a seed that failed: `ROPEWALK_SEED=… cargo test -p ropewalk-mptcp --test adversary one_seed -- --ignored
-/// --nocapture`; `ROPEWALK_SEEN=1` prints what the attacker sends.
+/// --nocapture`; `ROPEWALK_SEEN=1` prints what the attacker sends, and behind it what the hosts do.
 #[test]
 #[ignore = "for one seed at a time"]
 fn one_seed() {

@@ -136,6 +136,23 @@ fn a_data_fin_that_is_lost_is_repeated_with_back_off_until_it_is_acknowledged() 
 }
 
 #[test]
+fn a_back_off_of_data_that_is_acknowledged_keeps_no_data_fin_off() {
+    let mut server = Script::server(config());
+    server.run("push 100");
+    let waits = gaps(&mut server, |segment| segment.payload.len > 0);
+    // The round trip of what was sent again is not known, so that the subflow keeps its back-off.
+    server.run(
+        "+20 0 < . 1:1 ack 101 win 60000 dack 100
+         finish",
+    );
+    let repeats = gaps(&mut server, |segment| segment.options.mptcp.dss.is_some_and(|dss| dss.data_fin()));
+    assert!(
+        doubles(&repeats) && repeats[0] * 4 < *waits.last().expect("some"),
+        "{repeats:?} after {waits:?} ms"
+    );
+}
+
+#[test]
 fn a_subflow_s_fin_that_is_lost_is_repeated_with_back_off_until_it_is_acknowledged() {
     let mut server = Script::server(config());
     server.run("push 100 finish");

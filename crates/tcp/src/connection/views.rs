@@ -92,6 +92,11 @@ impl Connection {
         self.sender.rtt().rto()
     }
 
+    /// The retransmission timeout without the back-off that it keeps until a round trip is measured (RFC 6298 §5.7).
+    pub fn base_rto(&self) -> Duration {
+        self.sender.rtt().base()
+    }
+
     /// cwnd below ssthresh, and no fast recovery?
     pub fn in_slow_start(&self) -> bool {
         self.sender.phase() != Phase::Fast && self.sender.controller().in_slow_start()
