@@ -291,6 +291,14 @@ impl<P: Payload> Endpoint<P> {
         self.events.pop()
     }
 
+    /// Whether a path is up.
+    ///
+    /// # Panics
+    /// If there is no such path.
+    pub fn state(&self, id: PathId) -> PathState {
+        self.paths[id.index()].liveness.state
+    }
+
     /// One path, as of the last call with a time.
     ///
     /// # Panics
@@ -300,7 +308,7 @@ impl<P: Payload> Endpoint<P> {
         let (path, incoming) = (&self.paths[id.index()], &self.incoming[id.index()]);
         PathView {
             id,
-            state: path.liveness.state,
+            state: self.state(id),
             sent_packets: path.sent_packets,
             last_len: path.last_len,
             sent_bytes: path.sent_bytes,

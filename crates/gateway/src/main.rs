@@ -323,11 +323,13 @@ fn replay(config: &Path, record: &Path, scenario: Option<&Path>) -> Result<(), F
 
 /// Writes a scenario and its files into a new folder. What is in them is as private as the record.
 fn write_scenario(folder: &Path, scenario: &RecordedScenario) -> std::io::Result<()> {
-    let named =
-        |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
-    std::fs::DirBuilder::new().mode(0o700).create(folder).map_err(named)?;
+    let named = |path: &Path, error: std::io::Error| {
+        std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
+    std::fs::DirBuilder::new().mode(0o700).create(folder).map_err(|error| named(folder, error))?;
     for (name, text) in &scenario.files {
-        std::fs::write(folder.join(name), text).map_err(named)?;
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|error| named(&path, error))?;
     }
     let flows = scenario.files.len().saturating_sub(1);
     println!("{}: a scenario for `ropewalk run`. Flows: {flows}", folder.join("scenario.toml").display());

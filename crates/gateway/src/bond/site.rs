@@ -148,6 +148,7 @@ impl Site {
         self.config.paths = paths;
         self.cookies = [None; MAX_PATHS];
         self.others = [None; MAX_PATHS];
+        self.copies.clear();
         self.generation.number += 1;
         self.question = None;
         self.ask_at = now;

@@ -239,7 +239,7 @@ impl Tunnel {
     pub(super) fn is_down(&self, path: usize) -> bool {
         let id = PathId(path as u8);
         path < self.names.len()
-            && self.endpoint.path(id).state == PathState::Down
+            && self.endpoint.state(id) == PathState::Down
             && !self.endpoint.quota(id).is_spent()
     }
 

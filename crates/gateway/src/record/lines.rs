@@ -70,8 +70,6 @@ impl Line {
 pub(super) struct Lines {
     pub(super) lines: Vec<Line>,
     at: Option<Instant>,
-    /// The longest packet that the tunnel took.
-    pub(super) inner_mtu: u16,
 }
 
 impl Lines {
@@ -84,7 +82,6 @@ impl Lines {
     pub(super) fn note(&mut self, now: Instant, status: TunnelStatus) {
         let window = self.at.map_or(WINDOW, |at| now.saturating_since(at));
         self.at = Some(now);
-        self.inner_mtu = self.inner_mtu.max(status.inner_mtu);
         for path in status.paths {
             let known = self.lines.iter().position(|line| line.name == path.name);
             let place = known.unwrap_or_else(|| {

@@ -23,6 +23,9 @@ pub enum Unreplayable {
     /// It is a hub's. A hub has many bonds.
     #[error("a hub's record: only a site's becomes a scenario, since a hub has many bonds")]
     Hub,
+    /// There was no session in it.
+    #[error("no session has begun in the record: it shows no lines")]
+    NoSession,
     /// The configuration cannot be read, or its bond cannot be made.
     #[error("the configuration: {0}")]
     Config(String),
@@ -131,7 +134,8 @@ pub fn replay_to_scenario(
         Part::Hub { .. } => Err(Unreplayable::Hub),
     };
     let (replayed, seen) = play(record, config, seen)?;
-    Ok((replayed, seen.map(|seen| seen.scenario(replayed.seconds)).unwrap_or_default()))
+    let seen = seen.filter(Seen::has_lines).ok_or(Unreplayable::NoSession)?;
+    Ok((replayed, seen.scenario(replayed.seconds)))
 }
 
 fn play(

@@ -57,6 +57,11 @@ impl Seen {
         }
     }
 
+    /// Was there a bond to look at?
+    pub(super) fn has_lines(&self) -> bool {
+        !self.lines.lines.is_empty()
+    }
+
     /// The scenario of what was seen in so many seconds.
     pub(super) fn scenario(self, seconds: f64) -> RecordedScenario {
         let flows = self.traffic.into_flows();

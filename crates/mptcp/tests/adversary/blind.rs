@@ -81,8 +81,7 @@ fn life(seed: u64) -> Result<Lives, String> {
             return tell("subflows came to harm");
         }
     }
-    let allowed =
-        peace.saturating_since(Instant::ZERO) * 10 + patience(&settings.lines, settings.slowest_start());
+    let allowed = peace.saturating_since(Instant::ZERO) * 10 + patience(&settings.lines);
     if over > Instant::ZERO + allowed {
         return tell(&format!("over at {over}, in peace at {peace}"));
     }

@@ -146,11 +146,6 @@ fn secret(host: u8, wraps: bool) -> Secret {
 }
 
 impl Settings {
-    /// The longer one of the hosts' first retransmission timeouts.
-    pub(crate) fn slowest_start(&self) -> Duration {
-        self.configs.iter().map(|config| config.tcp.rto_initial).max().expect("there are two")
-    }
-
     /// The client's SYN is about to leave.
     pub(crate) fn network(&self) -> Network<MptcpHost> {
         let [client, server] = self.configs.clone();

@@ -41,8 +41,7 @@ fn life(seed: u64) -> Tally {
     for (host, octets) in network.hosts().iter().zip([settings.octets[1], settings.octets[0]]) {
         assert_eq!(host.application().received, octets, "seed {seed}: the honest stream, and nothing else");
     }
-    let allowed =
-        peace.saturating_since(Instant::ZERO) * 10 + patience(&settings.lines, settings.slowest_start());
+    let allowed = peace.saturating_since(Instant::ZERO) * 10 + patience(&settings.lines);
     assert!(over <= Instant::ZERO + allowed, "seed {seed}: over at {over}, in peace at {peace}");
     attack.pursue(&mut network);
     network.run(LIMIT);

@@ -64,11 +64,6 @@ impl Settings {
 }
 
 impl Settings {
-    /// The longer one of the hosts' first retransmission timeouts.
-    pub(crate) fn slowest_start(&self) -> Duration {
-        self.configs.iter().map(|config| config.rto_initial).max().expect("there are two")
-    }
-
     /// The client's SYN is about to leave.
     pub(crate) fn network(&self) -> Network<TcpHost> {
         let mut random = Random::new(self.seed);

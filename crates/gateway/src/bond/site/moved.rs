@@ -74,6 +74,9 @@ impl Site {
 
     /// Something came by a way. If the path follows it to its other address, that is known from now on.
     pub(super) fn settle_path(&mut self, way: Way) {
+        if self.others.iter().all(Option::is_none) {
+            return;
+        }
         let Some((_, tunnel)) = &self.tunnel else { return };
         let mut places = self.config.paths.iter().zip(&self.others).enumerate();
         let moved = places.find(|(place, (path, other))| {
