@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 fn bond() -> Config {
     let paths = vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))];
-    Config { overhead: 70, ..Config::new(paths, SchedulerConfig::RateAware) }
+    Config { overhead: 65, ..Config::new(paths, SchedulerConfig::RateAware) }
 }
 
 /// Datagrams that are on their way at the most: what is sent beyond is lost.

@@ -15,7 +15,7 @@ const SITES: u8 = 200;
 
 fn bond() -> Config {
     let paths = vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))];
-    Config { overhead: 70, ..Config::new(paths, SchedulerConfig::RateAware) }
+    Config { overhead: 65, ..Config::new(paths, SchedulerConfig::RateAware) }
 }
 
 fn entropy(seed: u8) -> Entropy {

@@ -274,10 +274,19 @@ impl<P: Payload> Endpoint<P> {
             Reading::Steady(now) => now,
             Reading::Jumped(now) => {
                 self.paths.iter_mut().for_each(|path| path.on_gap(now));
+                self.on_gap(now);
+                self.feedback.tell_of_gap(now);
                 now
             }
         };
         self.now
+    }
+
+    /// This clock, or the peer's, has stood still.
+    fn on_gap(&mut self, now: Instant) {
+        let round_trips = self.paths.iter().filter_map(|path| path.liveness.srtt());
+        let longest = round_trips.max().unwrap_or_default();
+        self.incoming.iter_mut().for_each(|path| path.on_gap(now, longest));
     }
 
     /// Why the packet that was bound last took its path. [`Self::poll_transmit`] has just returned

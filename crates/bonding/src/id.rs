@@ -131,6 +131,16 @@ macro_rules! serial {
                 Self(self.0.wrapping_sub(count))
             }
 
+            /// The number nearest to `self` whose lowest `bits` bits are those of `low` (RFC 9000
+            /// §A.3).
+            #[inline]
+            pub const fn nearest(self, low: u32, bits: u32) -> Self {
+                let unknown = u32::BITS - bits;
+                // The difference's lowest bits, as a number with a sign.
+                let ahead = (low.wrapping_sub(self.0) << unknown) as i32 >> unknown;
+                self.plus(ahead as u32)
+            }
+
             /// The number before.
             #[inline]
             pub const fn previous(self) -> Self {

@@ -42,6 +42,7 @@ pub use queue::Payload;
 pub use scheduler::Reason;
 pub use tuning::{BondTuning, Tuning};
 pub use view::{PathView, ResequencerView};
+pub use wire::compact::{CompactHeader, Nearby};
 pub use wire::control::{
     Control, Keepalive, KeepaliveReply, Missing, MissingRange, PathReport, Report, TrainPacket,
 };

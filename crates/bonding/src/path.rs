@@ -63,8 +63,8 @@ pub(crate) struct Path<P> {
     losses: Losses,
     pub(crate) next: PathSeq,
     pub(crate) sent_packets: u64,
-    /// Packets that left before this give no round trip: the clock was set since.
-    measured_from: Instant,
+    /// Packets that left until then give no round trip: the clock was set, or stood still.
+    unmeasured_until: Option<Instant>,
     pub(crate) sent_bytes: u64,
     pub(crate) last_len: u32,
     pub(crate) lost_packets: u64,
@@ -114,7 +114,7 @@ impl<P> Path<P> {
             losses: Losses::new(tuning.bond.some_losses, now),
             next: PathSeq::new(0),
             sent_packets: 0,
-            measured_from: Instant::ZERO,
+            unmeasured_until: None,
             sent_bytes: 0,
             last_len: 0,
             lost_packets: 0,
@@ -234,7 +234,7 @@ impl<P> Path<P> {
 
     /// The clock was set, or the driver slept: no time from before until after is a measurement.
     pub(crate) fn on_gap(&mut self, now: Instant) {
-        self.measured_from = now;
+        self.unmeasured_until = Some(now);
         self.liveness.on_gap(now);
     }
 
@@ -355,7 +355,8 @@ impl<P> Path<P> {
             };
             let Some(sent) = seq.and_then(|seq| self.log.settle(seq)) else { continue };
             let (len, state) = (sent.len, sent.state);
-            if state.send_time < self.measured_from {
+            // The clock shows the same right before and right after it has stood still.
+            if self.unmeasured_until.is_some_and(|until| state.send_time <= until) {
                 self.channel.on_delivered_unmeasured(len);
                 continue;
             }
@@ -587,6 +588,24 @@ mod tests {
             &KeepaliveConfig::default(),
         );
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(18)));
+    }
+
+    #[test]
+    fn what_left_until_the_clock_stood_still_is_no_measurement() {
+        let mut path = sent(10);
+        path.on_gap(at(10));
+        // The line has brought all of it meanwhile, the last packet within a millisecond by this clock.
+        path.on_report(at(13), &report(10, 10, 0, 10), WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!((path.channel.inflight(), path.channel.srtt()), (0, None));
+        let answered = |path: &mut Path<()>, millis, number, rtt| {
+            let rtt = Duration::from_millis(rtt);
+            path.liveness.on_answer(at(millis), number, rtt, &KeepaliveConfig::default())
+        };
+        assert_eq!(answered(&mut path, 13, 1, 3), None, "asked when the clock stood still");
+        assert_eq!(answered(&mut path, 40, 2, 28), Some(Duration::from_millis(28)));
+        path.on_sent(at(20), 1500, None);
+        path.on_report(at(50), &report(11, 11, 0, 20), WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!(path.channel.srtt(), Some(Duration::from_millis(28)));
     }
 
     /// Others' packets stand in the queue, so neither what is on its way nor the rate shows it.

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use ropewalk_bonding::{
-    Class, Control, DataHeader, DecodeError, FlowSeq, GlobalSeq, Keepalive, KeepaliveReply, MAX_PATHS,
-    Missing, MissingRange, PathId, PathReport, PathSeq, Report, TrainPacket, Transmission,
+    Class, CompactHeader, Control, DataHeader, DecodeError, FlowSeq, GlobalSeq, Keepalive, KeepaliveReply,
+    MAX_PATHS, Missing, MissingRange, Nearby, PathId, PathReport, PathSeq, Report, TrainPacket, Transmission,
 };
 
 fn class() -> impl Strategy<Value = Class> {
@@ -61,8 +61,12 @@ fn path_report() -> impl Strategy<Value = PathReport> {
 }
 
 fn control() -> impl Strategy<Value = Control> {
-    let report = (any::<[u32; 2]>(), proptest::collection::vec(path_report(), 0..=MAX_PATHS))
-        .prop_map(|([number, made], paths)| Control::Report(Report::new(number, made, &paths)));
+    let report = (any::<[u32; 2]>(), any::<u8>(), proptest::collection::vec(path_report(), 0..=MAX_PATHS))
+        .prop_map(|([number, made], gaps, paths)| {
+            let mut report = Report::new(number, made, &paths);
+            report.gaps = gaps;
+            Control::Report(report)
+        });
     let keepalive = (path(), any::<u16>(), any::<[u32; 4]>()).prop_map(|(path, rest, numbers)| {
         let [number, timestamp, on_path, global] = numbers;
         let (next_path_seq, next_global_seq) = (PathSeq::new(on_path), GlobalSeq::new(global));
@@ -93,14 +97,27 @@ proptest! {
         prop_assert_eq!(DataHeader::decode(&octets[..19]), Err(DecodeError::Truncated));
     }
 
+    /// Numbers may be up to half of what their bits tell before or after what is known.
     #[test]
-    fn compact_headers_survive(header in header(), rest: Vec<u8>) {
-        let mut octets = header.encode_compact().to_vec();
-        prop_assert_eq!(octets.len() as u32, DataHeader::COMPACT_LEN);
+    fn compact_headers_survive(
+        header in header(),
+        flow in -(1 << 23) + 1..1 << 23,
+        [global, on_path] in prop::array::uniform2(-(1 << 19) + 1..1 << 19),
+        rest: Vec<u8>,
+    ) {
+        let nearby = Nearby {
+            flow_seq: header.flow_seq.plus(flow as u32),
+            global_seq: header.global_seq.plus(global as u32),
+            path_seq: header.path_seq.plus(on_path as u32),
+        };
+        let mut octets = CompactHeader::encode(&header).to_vec();
+        prop_assert_eq!(octets.len() as u32, CompactHeader::LEN);
         octets.extend(rest);
-        prop_assert!(DataHeader::is_compact(&octets));
-        prop_assert_eq!(DataHeader::decode_compact(&octets), Ok(header));
-        prop_assert_eq!(DataHeader::decode_compact(&octets[..18]), Err(DecodeError::Truncated));
+        prop_assert!(CompactHeader::is_first_of(&octets));
+        let decoded = CompactHeader::decode(&octets);
+        prop_assert_eq!(decoded.map(|decoded| decoded.complete(nearby)), Ok(header));
+        prop_assert_eq!(decoded.map(|decoded| (decoded.path(), decoded.bucket())), Ok((header.path, header.bucket)));
+        prop_assert_eq!(CompactHeader::decode(&octets[..14]), Err(DecodeError::Truncated));
     }
 
     #[test]
@@ -120,15 +137,15 @@ proptest! {
         prop_assert!(refused);
         let refused = matches!(Control::decode(&header.encode()), Err(DecodeError::Kind(0)));
         prop_assert!(refused);
-        prop_assert!(!DataHeader::is_compact(&octets));
-        let refused = matches!(DataHeader::decode_compact(&octets), Err(DecodeError::Kind(_)));
+        prop_assert!(!CompactHeader::is_first_of(&octets));
+        let refused = matches!(CompactHeader::decode(&octets), Err(DecodeError::Kind(_)));
         prop_assert!(refused);
     }
 
     #[test]
     fn no_octets_make_it_panic(mut octets: Vec<u8>, first in 0x10u8..0x17) {
         let read = |octets: &[u8]| {
-            let _ = (DataHeader::decode(octets), DataHeader::decode_compact(octets), Control::decode(octets));
+            let _ = (DataHeader::decode(octets), CompactHeader::decode(octets), Control::decode(octets));
         };
         read(&octets);
         if let Some(octet) = octets.first_mut() {
@@ -136,6 +153,25 @@ proptest! {
         }
         read(&octets);
     }
+}
+
+/// As the protocol's page draws it.
+#[test]
+fn a_compact_header_is_these_octets() {
+    let header = DataHeader {
+        path: PathId(5),
+        class: Class::Unordered,
+        transmission: Transmission::First,
+        solo: 0xa,
+        bucket: 0xbcd,
+        flow_seq: FlowSeq::new(0x1122_3344),
+        global_seq: GlobalSeq::new(0x5566_7788),
+        path_seq: PathSeq::new(0x99aa_bbcc),
+        timestamp: 0xddee_ff00,
+    };
+    let octets =
+        [0b1_01_01_101, 0xab, 0xcd, 0x22, 0x33, 0x44, 0x67, 0x78, 0x8a, 0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x00];
+    assert_eq!(CompactHeader::encode(&header), octets);
 }
 
 #[test]
@@ -148,7 +184,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Path(8)));
     octets[1] = 0xc0;
     assert_eq!(DataHeader::decode(&octets), Err(DecodeError::Class(12)));
-    assert_eq!(DataHeader::decode_compact(&[0xe0; 40]), Err(DecodeError::Class(12)));
+    assert_eq!(CompactHeader::decode(&[0xe0; 40]), Err(DecodeError::Class(12)));
     octets[0] = 0x11;
     octets[1] = 9;
     assert_eq!(Control::decode(&octets), Err(DecodeError::TooManyPaths(9)));

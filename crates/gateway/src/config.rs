@@ -24,7 +24,7 @@ use endpoint::Directory;
 use error::Place;
 use ipnet::IpNet;
 use keys::{PathTable, SitePathTable};
-use ropewalk_bonding::{Class, Config as Bond, ConfigError, DataHeader, MAX_PATHS, PathConfig};
+use ropewalk_bonding::{Class, CompactHeader, Config as Bond, ConfigError, MAX_PATHS, PathConfig};
 use schema::{File, HubTable, SiteTable};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -35,6 +35,8 @@ use toml::Spanned;
 const LEAST_MTU: u16 = 1280;
 /// Octets of UDP's header.
 const UDP: usize = 8;
+/// The most sites of a hub. All their sessions have names of two octets.
+const MOST_SITES: usize = 4096;
 
 /// A path's socket: where it is bound, and where it leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -355,7 +357,7 @@ fn line(path: &PathTable, address: IpAddr, remote: SocketAddr, endpoint: &Endpoi
 /// counts.
 fn overhead(addresses: impl IntoIterator<Item = SocketAddr>) -> u32 {
     let is_v6 = addresses.into_iter().any(|address| address.is_ipv6());
-    (UDP + OVERHEAD) as u32 + DataHeader::COMPACT_LEN + if is_v6 { 40 } else { 20 }
+    (UDP + OVERHEAD) as u32 + CompactHeader::LEN + if is_v6 { 40 } else { 20 }
 }
 
 /// Checks a bond. A mistake is told at its key.
@@ -409,6 +411,9 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
     }
     if sites.is_empty() {
         return Err(place.missing("sites", "one table [[sites]] at least"));
+    }
+    if sites.len() > MOST_SITES {
+        return Err(place.missing("sites", format!("at most {MOST_SITES}")));
     }
     let inside =
         Inside { classes: classes(file), hasher, mtu: mtu(place, file, inner(1500, bond.overhead))? };

@@ -115,7 +115,7 @@ TUNNEL: Final = 48
 """Octets of the tunnel's headers: 20 of its own, 28 of UDP and IP."""
 PAYLOAD: Final = PACKET - 28 - TUNNEL
 """What is left after UDP and IP, and the tunnel."""
-SEALED: Final = TUNNEL + 22
+SEALED: Final = TUNNEL + 17
 """Octets of the headers of the daemon's tunnel, which seals each packet."""
 QUEUE_PACKETS: Final = 100
 """The queue before DSL, which the paper does not tell."""

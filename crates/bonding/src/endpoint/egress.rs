@@ -9,6 +9,7 @@ use crate::queue::Payload;
 use crate::receive::incoming::Incoming;
 use crate::receive::replay::Seen;
 use crate::receive::resequencer::Arrival;
+use crate::wire::compact::{CompactHeader, Nearby};
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
 
@@ -88,6 +89,23 @@ impl<P: Payload> Endpoint<P> {
         }
         self.note_given_up();
         taken.map_err(|_late| Refusal::Late)
+    }
+
+    /// Completes the numbers of a header by those that came before. `None`: it names a path that
+    /// this bond does not have.
+    ///
+    /// Keepalives hold whole numbers. So what was lost before a keepalive leads nothing astray.
+    #[inline]
+    pub fn complete(&self, header: &CompactHeader) -> Option<DataHeader> {
+        let incoming = self.incoming.get(header.path().index())?;
+        let seen = [self.replay.highest(), incoming.highest()].into_iter().flatten();
+        let later = |a: GlobalSeq, b| if a.before(b) { b } else { a };
+        let nearby = Nearby {
+            flow_seq: self.resequencer.next(header.bucket()),
+            global_seq: seen.reduce(later).unwrap_or_default(),
+            path_seq: incoming.next(),
+        };
+        Some(header.complete(nearby))
     }
 
     /// Are the path and the header's path of this bond, and the same? A repair may come by any

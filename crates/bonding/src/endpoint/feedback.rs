@@ -47,6 +47,9 @@ pub(super) struct Feedback {
     missing: [Option<Missing>; MAX_PATHS],
     missing_on: PathSet,
     last_heard: Option<u32>,
+    /// How often this end's clock has stood still, and the peer's, as its reports tell.
+    gaps: u8,
+    peers_gaps: u8,
     /// Train packets that are still to be sent, by path.
     trains: [u8; MAX_PATHS],
 }
@@ -76,6 +79,8 @@ impl Feedback {
             missing: [None; MAX_PATHS],
             missing_on: PathSet::EMPTY,
             last_heard: None,
+            gaps: 0,
+            peers_gaps: 0,
         }
     }
 
@@ -159,8 +164,21 @@ impl Feedback {
         for (entry, path) in entries.iter_mut().zip(incoming.iter_mut()) {
             *entry = path.report(now, config.loss_timeout);
         }
-        self.report = Some(Report::new(self.reports_sent, micros(now), &entries[..incoming.len()]));
+        let mut report = Report::new(self.reports_sent, micros(now), &entries[..incoming.len()]);
+        report.gaps = self.gaps;
+        self.report = Some(report);
         self.reports_sent = self.reports_sent.wrapping_add(1);
+    }
+
+    /// This end's clock has stood still: the peer is told at once.
+    pub(super) fn tell_of_gap(&mut self, now: Instant) {
+        self.gaps = self.gaps.wrapping_add(1);
+        self.report_at = now;
+    }
+
+    /// Does a report tell that the peer's clock has stood still since the report before?
+    fn tells_of_gap(&mut self, report: &Report) -> bool {
+        std::mem::replace(&mut self.peers_gaps, report.gaps) != report.gaps
     }
 
     /// Is this report newer than all before? Notes it.
@@ -271,6 +289,9 @@ impl<P: Payload> Endpoint<P> {
     fn handle_report(&mut self, now: Instant, path: PathId, report: &Report) {
         if report.paths().len() != self.paths.len() || !self.feedback.is_news(report) {
             return;
+        }
+        if self.feedback.tells_of_gap(report) {
+            self.on_gap(now);
         }
         let mut progress = [Progress::default(); MAX_PATHS];
         let before = self.weights(now);

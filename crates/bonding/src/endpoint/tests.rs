@@ -1,6 +1,7 @@
 use super::*;
 use crate::config::{PathConfig, SchedulerConfig};
 use crate::flow::FlowKey;
+use crate::wire::compact::CompactHeader;
 use ropewalk_units::Duration;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -126,4 +127,79 @@ fn what_is_due_is_done_though_the_timer_is_late() {
     assert_eq!(report(&mut end, due - Duration::from_millis(1)), 0);
     let late = (0..60).map(|millis| report(&mut end, due + Duration::from_millis(millis))).sum::<u32>();
     assert!(late >= 2, "{late} reports, on two paths");
+}
+
+#[test]
+fn when_a_clock_stands_still_both_ends_measure_one_way_delays_anew() {
+    let (mut one, mut other) = (rate_aware(), rate_aware());
+    let mut exchange = |millis: u64, ones: u64| {
+        one.handle_timeout(at(ones));
+        other.handle_timeout(at(millis));
+        while let Some((path, datagram)) = one.poll_transmit(at(ones)) {
+            other.handle_datagram(at(millis), path, datagram).expect("it is taken");
+        }
+        while let Some((path, datagram)) = other.poll_transmit(at(millis)) {
+            one.handle_datagram(at(ones), path, datagram).expect("it is taken");
+        }
+        (one.incoming[0].recent.most(), other.incoming[0].recent.least())
+    };
+    assert_eq!((0..300).map(|millis| exchange(millis, millis)).last(), Some((Some(0), Some(0))));
+    // One end sleeps for a second, or its clock is set: it cannot tell which. Its own clock has lost
+    // the millisecond in which that happened.
+    let after = (300..400).map(|millis| exchange(millis, millis + 1000)).last();
+    assert_eq!(after, Some((Some(-1000), Some(1000))), "what came before is forgotten, there as here");
+}
+
+/// Packets of one flow by two paths, with losses, in the form that tunnels send.
+#[test]
+fn compact_headers_are_completed_for_longer_than_their_numbers_last() {
+    let (mut one, mut other) = (endpoint(SchedulerConfig::Redundant), rate_aware());
+    // The numbers of the bond and of the paths have 20 bits.
+    let (packets, mut delivered) = (3 << 19, 0);
+    let mut random = 1u32;
+    for number in 0..packets {
+        let now = Instant::ZERO + Duration::from_micros(u64::from(number) * 100);
+        one.handle_packet(now, Packet(number), FlowKey::default());
+        while let Some((path, datagram)) = one.poll_transmit(now) {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Path 0 is dead for a while. Else one in four is lost.
+            let is_dead = path.0 == 0 && (packets / 4..packets / 2).contains(&number);
+            if is_dead || random >> 30 == 0 {
+                continue;
+            }
+            let datagram = match datagram {
+                Datagram::Data(header, packet) => {
+                    let octets = CompactHeader::encode(&header);
+                    let compact = CompactHeader::decode(&octets).expect("a header");
+                    assert_eq!(other.complete(&compact), Some(header), "packet {number}");
+                    Datagram::Data(header, packet)
+                }
+                control @ Datagram::Control(_) => control,
+            };
+            // Copies are refused.
+            let _ = other.handle_datagram(now, path, datagram);
+        }
+        while other.poll_transmit(now).is_some() {}
+        while let Some(Packet(_)) = other.poll_deliver(now) {
+            delivered += 1;
+        }
+    }
+    assert!(delivered > packets / 2, "{delivered} of {packets}");
+    let foreign = DataHeader { path: PathId(7), ..header_of(0) };
+    let compact = CompactHeader::decode(&CompactHeader::encode(&foreign)).expect("a header");
+    assert_eq!(other.complete(&compact), None);
+}
+
+fn header_of(number: u32) -> DataHeader {
+    DataHeader {
+        path: PathId(0),
+        class: crate::flow::Class::Normal,
+        transmission: crate::wire::header::Transmission::Only,
+        solo: 0,
+        bucket: 0,
+        flow_seq: FlowSeq::new(number),
+        global_seq: GlobalSeq::new(number),
+        path_seq: crate::id::PathSeq::new(number),
+        timestamp: 0,
+    }
 }

@@ -82,7 +82,7 @@ impl Liveness {
             self.answers_since.get_or_insert(now);
         }
         let since = self.answers_since.max(self.gap_at);
-        since.is_some_and(|since| now.saturating_since(since) < rtt)
+        since.is_some_and(|since| now.saturating_since(since) <= rtt)
     }
 
     /// No time from before `now` until after is a measurement.

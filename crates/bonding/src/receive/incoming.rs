@@ -42,6 +42,8 @@ pub(crate) struct Incoming {
     pub(crate) recent: Extremes,
     /// Recent one-way delays of reports.
     reports: Extremes,
+    /// What comes before this gives no one-way delay: one of the clocks has stood still.
+    measured_from: Instant,
     /// By how many µs the least delay of each path was below this path's, when both were last
     /// known.
     ahead: [i64; MAX_PATHS],
@@ -84,6 +86,7 @@ impl Incoming {
             train: Train::new(tuning),
             recent: Extremes::new(now),
             reports: Extremes::new(now),
+            measured_from: Instant::ZERO,
             ahead: [0; MAX_PATHS],
             highest: None,
             solo_from: GlobalSeq::new(0),
@@ -98,6 +101,19 @@ impl Incoming {
             busy: tuning.bond.slack,
             reordering_time: Duration::MAX,
         }
+    }
+
+    /// The number that comes next if nothing is lost or overtaken.
+    #[inline]
+    pub(crate) const fn next(&self) -> PathSeq {
+        self.next
+    }
+
+    /// The bond's greatest number that was sent before or with what came by this path, if it is
+    /// known.
+    #[inline]
+    pub(crate) const fn highest(&self) -> Option<GlobalSeq> {
+        self.highest
     }
 
     /// A data packet with its relative one-way delay in µs.
@@ -132,7 +148,7 @@ impl Incoming {
             (self.newest, self.arrived_at) = (timestamp, micros(now));
             let delay = self.arrived_at.wrapping_sub(timestamp);
             let is_least = |least: u32| (delay.wrapping_sub(least) as i32) < 0;
-            if self.least_delay.is_none_or(is_least) {
+            if self.is_measured(now) && self.least_delay.is_none_or(is_least) {
                 self.least_delay = Some(delay);
             }
             self.gaps.note_arrivals(1);
@@ -154,7 +170,23 @@ impl Incoming {
     fn hear(&mut self, now: Instant, relative: i64) {
         self.heard_at = now;
         self.is_heard = true;
-        self.recent.note(now, relative);
+        if self.is_measured(now) {
+            self.recent.note(now, relative);
+        }
+    }
+
+    /// One of the clocks has stood still: one-way delays from before and after cannot be compared.
+    /// What comes in the next round trip may have left before, and seems to have taken a shorter
+    /// time than any way has.
+    pub(crate) fn on_gap(&mut self, now: Instant, round_trip: Duration) {
+        self.recent = Extremes::new(now);
+        self.reports = Extremes::new(now);
+        self.least_delay = None;
+        self.measured_from = now.saturating_add(round_trip);
+    }
+
+    fn is_measured(&self, now: Instant) -> bool {
+        now >= self.measured_from
     }
 
     /// The longest silence of a path that is alive. On a resting path two keepalives may be
@@ -214,7 +246,9 @@ impl Incoming {
 
     /// A report of the peer's came by this path.
     pub(crate) fn note_report(&mut self, now: Instant, relative: i64) {
-        self.reports.note(now, relative);
+        if self.is_measured(now) {
+            self.reports.note(now, relative);
+        }
     }
 
     /// The relative delay of the quickest packet that came by this path in the last second, reports
@@ -334,6 +368,23 @@ mod tests {
             late(600 + step * 100, 13_000);
         }
         assert_eq!(late(2_200, 13_000), 0);
+    }
+
+    #[test]
+    fn what_comes_soon_after_a_clock_stood_still_is_not_compared_with_what_comes_later() {
+        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
+        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
+        path.note_report(at(0), 30_000);
+        path.on_unnumbered(at(1), 25_000);
+        path.on_gap(at(2), Duration::from_millis(40));
+        assert_eq!((path.least_delay(at(2)), path.recent.most()), (None, None));
+        // It left before, and waited for this end to go on.
+        path.note_report(at(3), 1_000);
+        path.on_unnumbered(at(3), 2_000);
+        assert_eq!((path.least_delay(at(3)), path.recent.most()), (None, None));
+        path.note_report(at(42), 31_000);
+        assert_eq!(path.least_delay(at(42)), Some(31_000));
+        assert_eq!(path.lateness(31_000, 31_000, &[Some(31_000)]), Duration::ZERO);
     }
 
     #[test]

@@ -25,6 +25,12 @@ impl ReplayWindow {
         Self { bits: vec![0; WINDOW as usize / 64], highest: None }
     }
 
+    /// The highest number that was seen.
+    #[inline]
+    pub(crate) const fn highest(&self) -> Option<GlobalSeq> {
+        self.highest
+    }
+
     /// What is known of this number; it counts as seen from now on.
     #[inline]
     pub(crate) fn note(&mut self, seq: GlobalSeq) -> Seen {

@@ -138,6 +138,12 @@ impl<P> Resequencer<P> {
         self.hold(now, arrival, now.saturating_add(patience()))
     }
 
+    /// The number that a bucket delivers next.
+    #[inline]
+    pub(crate) fn next(&self, bucket: u16) -> FlowSeq {
+        self.buckets.get(usize::from(bucket)).unwrap_or(&FRESH).next
+    }
+
     /// Keeps a packet that came before one it has to wait for.
     fn hold(&mut self, now: Instant, arrival: Arrival<P>, deadline: Instant) -> Result<(), P> {
         let id = arrival.bucket;

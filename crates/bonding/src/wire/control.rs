@@ -33,6 +33,9 @@ pub struct Report {
     pub number: u32,
     /// The reporter's clock in µs, wrapping, when the report was made.
     pub made: u32,
+    /// How often that clock has stood still, wrapping: times before and after differ by more than
+    /// the time between them.
+    pub gaps: u8,
     count: u8,
     entries: [PathReport; MAX_PATHS],
 }
@@ -125,7 +128,7 @@ impl Report {
     pub fn new(number: u32, made: u32, paths: &[PathReport]) -> Self {
         let mut entries = [PathReport::default(); MAX_PATHS];
         entries[..paths.len()].copy_from_slice(paths);
-        Self { number, made, count: paths.len() as u8, entries }
+        Self { number, made, gaps: 0, count: paths.len() as u8, entries }
     }
 
     /// One entry for each path, in their order.
@@ -163,12 +166,13 @@ impl Control {
     }
 
     /// Appends the packet to `octets`, in network order: version and kind, a path or a count, two
-    /// octets, and the fields in their order. The two octets are `rest` in a keepalive, the number
-    /// of ranges and zero in a request for missing packets, and else zero.
+    /// octets, and the fields in their order. The two octets are `rest` in a keepalive, `gaps` and
+    /// zero in a report, the number of ranges and zero in a request for missing packets, and else
+    /// zero.
     pub fn encode(&self, octets: &mut Vec<u8>) {
         match self {
             Self::Report(report) => {
-                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count, 0, 0]);
+                octets.extend_from_slice(&[VERSION << 4 | REPORT, report.count, report.gaps, 0]);
                 put(octets, &[report.number, report.made]);
                 report.paths().iter().for_each(|path| path.encode(octets));
             }
@@ -245,12 +249,12 @@ impl Report {
         if usize::from(count) > MAX_PATHS {
             return Err(DecodeError::TooManyPaths(count));
         }
-        let (_, number, made) = (reader.u16()?, reader.u32()?, reader.u32()?);
+        let ([gaps, _], number, made) = (reader.take()?, reader.u32()?, reader.u32()?);
         let mut entries = [PathReport::default(); MAX_PATHS];
         for entry in &mut entries[..usize::from(count)] {
             *entry = PathReport::decode(reader)?;
         }
-        Ok(Self { number, made, count, entries })
+        Ok(Self { number, made, gaps, count, entries })
     }
 }
 

@@ -19,12 +19,6 @@ pub(crate) const MISSING: u8 = 5;
 const BUCKET_BITS: u32 = 12;
 const BUCKET_MASK: u16 = (1 << BUCKET_BITS) - 1;
 
-/// Set in the first octet of a data packet in the compact form.
-const COMPACT: u8 = 0x80;
-const COMPACT_PATH_BITS: u32 = 3;
-const COMPACT_PATH: u8 = (1 << COMPACT_PATH_BITS) - 1;
-const _: () = assert!(MAX_PATHS <= 1 << COMPACT_PATH_BITS);
-
 /// What precedes a data packet on a path.
 ///
 /// ```text
@@ -159,7 +153,7 @@ pub(crate) fn path(number: u8) -> Result<PathId, DecodeError> {
     if usize::from(number) < MAX_PATHS { Ok(PathId(number)) } else { Err(DecodeError::Path(number)) }
 }
 
-const fn class_code(class: Class, transmission: Transmission) -> u8 {
+pub(super) const fn class_code(class: Class, transmission: Transmission) -> u8 {
     let sent = match transmission {
         Transmission::Only => 0,
         Transmission::First => 1,
@@ -175,7 +169,7 @@ const fn class_code(class: Class, transmission: Transmission) -> u8 {
     sent << 2 | class
 }
 
-fn class(code: u8) -> Result<(Class, Transmission), DecodeError> {
+pub(super) fn class(code: u8) -> Result<(Class, Transmission), DecodeError> {
     let transmission = match code >> 2 {
         0 => Transmission::Only,
         1 => Transmission::First,
@@ -191,54 +185,31 @@ fn class(code: u8) -> Result<(Class, Transmission), DecodeError> {
     Ok((class, transmission))
 }
 
-/// Octets of the fields that all forms of the header end with: from `solo` on.
-const NUMBERS: usize = 18;
+/// `solo` and the bucket in two octets.
+pub(super) const fn place_code(solo: u8, bucket: u16) -> [u8; 2] {
+    ((solo as u16) << BUCKET_BITS | bucket & BUCKET_MASK).to_be_bytes()
+}
+
+/// `solo` and the bucket of two octets.
+pub(super) const fn place(code: u16) -> (u8, u16) {
+    ((code >> BUCKET_BITS) as u8, code & BUCKET_MASK)
+}
 
 impl DataHeader {
     /// Its octets on the wire.
     pub const LEN: u32 = 20;
-    /// Its octets in the compact form.
-    pub const COMPACT_LEN: u32 = 19;
 
     /// As octets.
     pub fn encode(&self) -> [u8; Self::LEN as usize] {
         let mut octets = [0; Self::LEN as usize];
         octets[0] = VERSION << 4 | DATA;
         octets[1] = class_code(self.class, self.transmission) << 4 | self.path.0;
-        octets[2..].copy_from_slice(&self.numbers());
+        octets[2..4].copy_from_slice(&place_code(self.solo, self.bucket));
+        octets[4..8].copy_from_slice(&self.flow_seq.get().to_be_bytes());
+        octets[8..12].copy_from_slice(&self.global_seq.get().to_be_bytes());
+        octets[12..16].copy_from_slice(&self.path_seq.get().to_be_bytes());
+        octets[16..].copy_from_slice(&self.timestamp.to_be_bytes());
         octets
-    }
-
-    /// As octets for a tunnel whose ends have agreed on the version before. The first octet's highest
-    /// bit tells it from control packets:
-    ///
-    /// ```text
-    ///  0 1 2 3 4 5 6 7
-    /// +-+---+---+-----+
-    /// |1|sent|cl| path|   and what follows `path` in the whole form
-    /// +-+---+---+-----+
-    /// ```
-    pub fn encode_compact(&self) -> [u8; Self::COMPACT_LEN as usize] {
-        let mut octets = [0; Self::COMPACT_LEN as usize];
-        octets[0] = COMPACT | class_code(self.class, self.transmission) << COMPACT_PATH_BITS | self.path.0;
-        octets[1..].copy_from_slice(&self.numbers());
-        octets
-    }
-
-    fn numbers(&self) -> [u8; NUMBERS] {
-        let mut octets = [0; NUMBERS];
-        let place = u16::from(self.solo) << BUCKET_BITS | self.bucket & BUCKET_MASK;
-        octets[..2].copy_from_slice(&place.to_be_bytes());
-        octets[2..6].copy_from_slice(&self.flow_seq.get().to_be_bytes());
-        octets[6..10].copy_from_slice(&self.global_seq.get().to_be_bytes());
-        octets[10..14].copy_from_slice(&self.path_seq.get().to_be_bytes());
-        octets[14..].copy_from_slice(&self.timestamp.to_be_bytes());
-        octets
-    }
-
-    /// Are these octets of a tunnel a data packet in the compact form?
-    pub fn is_compact(octets: &[u8]) -> bool {
-        octets.first().is_some_and(|first| first & COMPACT != 0)
     }
 
     /// Reads a header from the first octets of a packet; what follows is the packet itself. Never
@@ -254,33 +225,15 @@ impl DataHeader {
             return Err(DecodeError::Kind(kind));
         }
         let flags = reader.u8()?;
-        Self::read(flags >> 4, flags & 0xf, reader)
-    }
-
-    /// Reads a header in the compact form, as [`Self::decode`].
-    ///
-    /// # Errors
-    ///
-    /// Why the octets are no such header.
-    pub fn decode_compact(octets: &[u8]) -> Result<Self, DecodeError> {
-        let mut reader = Reader(octets);
-        let first = reader.u8()?;
-        if first & COMPACT == 0 {
-            return Err(DecodeError::Kind(first & 0xf));
-        }
-        Self::read((first & !COMPACT) >> COMPACT_PATH_BITS, first & COMPACT_PATH, reader)
-    }
-
-    fn read(class_code: u8, path_number: u8, mut reader: Reader<'_>) -> Result<Self, DecodeError> {
-        let place = reader.u16()?;
-        let path = path(path_number)?;
-        let (class, transmission) = class(class_code)?;
+        let (solo, bucket) = place(reader.u16()?);
+        let path = path(flags & 0xf)?;
+        let (class, transmission) = class(flags >> 4)?;
         Ok(Self {
             path,
             class,
             transmission,
-            solo: (place >> BUCKET_BITS) as u8,
-            bucket: place & BUCKET_MASK,
+            solo,
+            bucket,
             flow_seq: FlowSeq::new(reader.u32()?),
             global_seq: GlobalSeq::new(reader.u32()?),
             path_seq: PathSeq::new(reader.u32()?),

@@ -12,7 +12,12 @@ pub(super) fn draw<const N: usize>(entropy: &mut Entropy) -> [u8; N] {
     octets
 }
 
-/// Draws how this end names a session.
-pub(super) fn draw_name(entropy: &mut Entropy) -> u32 {
-    u32::from_be_bytes(draw(entropy)) >> (u32::BITS - NAME_BITS)
+/// Draws how this end names a session: a name that is not taken. Most have to be free.
+pub(super) fn draw_name(entropy: &mut Entropy, is_taken: impl Fn(u32) -> bool) -> u32 {
+    loop {
+        let name = u32::from_be_bytes(draw(entropy)) >> (u32::BITS - NAME_BITS);
+        if !is_taken(name) {
+            return name;
+        }
+    }
 }

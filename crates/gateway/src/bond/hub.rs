@@ -222,7 +222,8 @@ impl Hub {
         heard: Heard,
         considered: Result<Considered, Refused>,
     ) -> Vec<u8> {
-        let name = self.free_name();
+        let names = &self.names;
+        let name = draw_name(&mut self.entropy, |name| names.contains_key(&name));
         let answer = match &considered {
             Ok(Considered { is_fresh, cipher, .. }) => {
                 Answer::Accepted { is_aes: *cipher == Cipher::Aes, is_fresh: *is_fresh }
@@ -241,15 +242,6 @@ impl Hub {
             self.arm(site, now);
         }
         message::response(name, remote, &noise)
-    }
-
-    fn free_name(&mut self) -> u32 {
-        loop {
-            let name = draw_name(&mut self.entropy);
-            if !self.names.contains_key(&name) {
-                return name;
-            }
-        }
     }
 
     fn handle_sealed(&mut self, now: Instant, way: Way, header: TransportHeader, datagram: &mut [u8]) {

@@ -369,7 +369,8 @@ impl Site {
         let (secret, hub, psk) = (&self.config.secret.0, &self.config.hub.0, &self.config.psk.0);
         let parties = Parties { site: secret, hub, psk };
         let (asked, noise) = ask(parties, draw(&mut self.entropy), &offer.encode());
-        let name = draw_name(&mut self.entropy);
+        let used = self.tunnel.iter().flat_map(|(_, tunnel)| tunnel.locals()).collect::<Vec<_>>();
+        let name = draw_name(&mut self.entropy, |name| used.contains(&name));
         self.question = Some(Question {
             asked,
             unsigned: message::initiation(name, &noise),

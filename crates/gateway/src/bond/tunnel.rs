@@ -8,8 +8,8 @@ use crate::session::message::Transport as TransportHeader;
 use crate::session::message::{OVERHEAD, TRANSPORT_HEADER};
 use crate::session::transport::{Opened, Transport};
 use ropewalk_bonding::{
-    Class, Config, ConfigError, Control, DataHeader, Datagram, Endpoint, Event, FlowKey, MAX_PATHS, PathId,
-    PathState, Quota,
+    Class, CompactHeader, Config, ConfigError, Control, Datagram, Endpoint, Event, FlowKey, MAX_PATHS,
+    PathId, PathState, Quota,
 };
 use ropewalk_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
@@ -291,7 +291,7 @@ impl Tunnel {
         let paths = self.lengths.iter().zip(&self.ways);
         let inner = |(own, way): (&Length, &Option<Way>)| {
             let headers = way.map_or(outer(SocketAddr::from(([0; 16], 0))), |way| outer(way.to));
-            length(own).saturating_sub((headers + OVERHEAD) as u16 + DataHeader::COMPACT_LEN as u16)
+            length(own).saturating_sub((headers + OVERHEAD) as u16 + CompactHeader::LEN as u16)
         };
         paths.map(inner).min().unwrap_or(u16::MAX)
     }
@@ -353,7 +353,7 @@ impl Tunnel {
     }
 
     fn process(&mut self, now: Instant, path: PathId, plain: &[u8]) -> Result<(), Reason> {
-        let datagram = read(plain).ok_or(Reason::NotUnderstood)?;
+        let datagram = read(&self.endpoint, plain).ok_or(Reason::NotUnderstood)?;
         let named = match &datagram {
             Datagram::Data(..) => None,
             Datagram::Control(control) => control.path(),
@@ -588,7 +588,7 @@ fn field(plain: &[u8], at: usize) -> u16 {
 fn write(datagram: &Datagram<Packet>, to: SocketAddr, most: u16, out: &mut Vec<u8>) {
     match datagram {
         Datagram::Data(header, packet) => {
-            out.extend_from_slice(&header.encode_compact());
+            out.extend_from_slice(&CompactHeader::encode(header));
             out.extend_from_slice(packet.octets());
         }
         Datagram::Control(control) => {
@@ -604,11 +604,16 @@ fn write(datagram: &Datagram<Packet>, to: SocketAddr, most: u16, out: &mut Vec<u
 }
 
 /// Reads a message of the bond. `None`: it is not understood. Never panics.
-fn read(plain: &[u8]) -> Option<Datagram<Packet>> {
-    if DataHeader::is_compact(plain) {
-        let header = DataHeader::decode_compact(plain).ok()?;
-        return Some(Datagram::Data(header, Packet::new(&plain[DataHeader::COMPACT_LEN as usize..])));
+fn read(endpoint: &Endpoint<Packet>, plain: &[u8]) -> Option<Datagram<Packet>> {
+    if CompactHeader::is_first_of(plain) {
+        let header = endpoint.complete(&CompactHeader::decode(plain).ok()?)?;
+        return Some(Datagram::Data(header, Packet::new(&plain[CompactHeader::LEN as usize..])));
     }
+    read_control(plain)
+}
+
+/// Reads a control packet. `None`: it is none. Never panics.
+fn read_control(plain: &[u8]) -> Option<Datagram<Packet>> {
     match Control::decode(plain) {
         Ok(control) => Some(Datagram::Control(control)),
         // A train's packet may have been cut, so it is filled up with zeros.
@@ -629,15 +634,22 @@ fn read(plain: &[u8]) -> Option<Datagram<Packet>> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use ropewalk_bonding::{PathConfig, SchedulerConfig};
+
+    fn config() -> Config {
+        let paths = ["dsl", "lte"].map(|name| PathConfig::new(name, None)).to_vec();
+        Config::new(paths, SchedulerConfig::RateAware)
+    }
 
     proptest! {
         #[test]
         fn no_octets_make_it_panic(kind in 0u8..8, mut plain in prop::collection::vec(any::<u8>(), 0..1600)) {
+            let endpoint = Endpoint::new(config(), Instant::ZERO).expect("a bond");
             for upper in [0x10, 0x80] {
                 if let Some(first) = plain.first_mut() {
                     *first = upper | kind;
                 }
-                let _ = read(&plain);
+                let _ = read(&endpoint, &plain);
             }
         }
     }
@@ -651,7 +663,7 @@ mod tests {
             let mut out = Vec::new();
             write(&Datagram::Control(control), to, 1500, &mut out);
             assert_eq!(out.len() + OVERHEAD + outer(to), 1500);
-            assert!(matches!(read(&out), Some(Datagram::Control(read)) if read == control));
+            assert!(matches!(read_control(&out), Some(Datagram::Control(read)) if read == control));
         }
     }
 }

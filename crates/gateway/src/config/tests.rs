@@ -71,7 +71,7 @@ fn a_site_is_read() {
         (Some("eth0"), "192.0.2.7:0".into())
     );
     assert_eq!(config.bond.paths[1], PathConfig::new("lte", Some(2)));
-    assert_eq!(config.bond.overhead, 70);
+    assert_eq!(config.bond.overhead, 65);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn mistakes_tell_line_column_key_and_what_is_expected() {
 fn the_longest_name_and_the_least_mtu_are_taken() {
     let text = SITE.replace("\"lte\"", &format!("\"{}\"", "ä".repeat(16)));
     let config =
-        parse(&text.replace("mtu = 1492", "mtu = 1350")).unwrap_or_else(|mistake| panic!("{mistake}"));
+        parse(&text.replace("mtu = 1492", "mtu = 1345")).unwrap_or_else(|mistake| panic!("{mistake}"));
     assert_eq!(config.tun.mtu, 1280);
 }
 

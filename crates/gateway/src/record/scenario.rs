@@ -262,8 +262,8 @@ mod tests {
             given_up: 0,
             age_s: 0.0,
             silent_s: 0.0,
-            inner_mtu: 1430,
-            overhead: 70,
+            inner_mtu: 1435,
+            overhead: 65,
         }
     }
 
@@ -284,7 +284,7 @@ mod tests {
             Config::new(paths, SchedulerConfig::CostFirst(ropewalk_bonding::CostFirstConfig::default()));
         let mut classes = [Class::Normal; 64];
         classes[46] = Class::LowDelay;
-        let inside = Inside { classes, hasher: FlowHasher::new([1, 2]), mtu: 1430 };
+        let inside = Inside { classes, hasher: FlowHasher::new([1, 2]), mtu: 1435 };
         let mut seen = Seen::new(&bond, &inside, at(1000));
         for tenth in 0..=10 {
             let rate = if tenth == 0 { 30.0 } else { 20.0 };

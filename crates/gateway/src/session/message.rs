@@ -14,13 +14,13 @@ const TRANSPORT_PATH: u8 = 7;
 const _: () = assert!(MAX_PATHS == TRANSPORT_PATH as usize + 1);
 
 /// Bits of a session's name.
-pub const NAME_BITS: u32 = 24;
+pub const NAME_BITS: u32 = 16;
 /// Octets of an authenticator.
 pub const MAC: usize = 16;
 /// Octets of a public key.
 pub const KEY: usize = 32;
 /// Octets before what is sealed.
-pub const TRANSPORT_HEADER: usize = 7;
+pub const TRANSPORT_HEADER: usize = 6;
 /// Octets that sealing appends.
 pub const TAG: usize = 16;
 /// Octets that a session adds to a datagram: header and tag.
@@ -90,7 +90,7 @@ pub struct Cookie<'a> {
 pub struct Transport {
     /// The path it was sent on.
     pub path: PathId,
-    /// How the receiver names the session, below 2²⁴.
+    /// How the receiver names the session, below 2¹⁶.
     pub receiver: u32,
     /// The datagram's number on the path under these keys, from 0, below 2²⁴.
     pub counter: u32,
@@ -118,9 +118,14 @@ const fn u24(number: u32) -> [u8; 3] {
     [high, middle, low]
 }
 
-/// A session's name in a handshake: an octet that means nothing, and three.
+/// A session's name.
 fn name_at(octets: &[u8], place: usize) -> u32 {
-    u24_at(octets, place + 1)
+    octets[place..].first_chunk().map_or(0, |&name| u16::from_be_bytes(name).into())
+}
+
+/// A session's name in a handshake: two octets that mean nothing, and two.
+fn long_name_at(octets: &[u8], place: usize) -> u32 {
+    name_at(octets, place + 2)
 }
 
 impl<'a> Message<'a> {
@@ -140,17 +145,17 @@ impl<'a> Message<'a> {
             INITIATION => {
                 holds(INITIATION_FIXED + INITIATION_NOISE, LONGEST_HANDSHAKE)?;
                 let noise = &octets[8..octets.len() - 2 * MAC];
-                Ok(Self::Initiation(Initiation { whole: octets, sender: name_at(octets, 4), noise }))
+                Ok(Self::Initiation(Initiation { whole: octets, sender: long_name_at(octets, 4), noise }))
             }
             RESPONSE => {
                 holds(RESPONSE_HEADER + KEY + TAG, LONGEST_HANDSHAKE)?;
-                let (sender, receiver) = (name_at(octets, 4), name_at(octets, 8));
+                let (sender, receiver) = (long_name_at(octets, 4), long_name_at(octets, 8));
                 Ok(Self::Response(Response { sender, receiver, noise: &octets[RESPONSE_HEADER..] }))
             }
             COOKIE => {
                 holds(COOKIE_TOTAL, COOKIE_TOTAL)?;
                 let (nonce, sealed) = octets[8..].split_first_chunk().ok_or(Malformed::Length)?;
-                Ok(Self::Cookie(Cookie { receiver: name_at(octets, 4), nonce, sealed }))
+                Ok(Self::Cookie(Cookie { receiver: long_name_at(octets, 4), nonce, sealed }))
             }
             kind if kind & !TRANSPORT_PATH == TRANSPORT => {
                 holds(OVERHEAD, usize::MAX)?;
@@ -182,15 +187,15 @@ impl Initiation<'_> {
 impl Transport {
     fn decode(octets: &[u8]) -> Self {
         let path = octets.first().map_or(0, |first| first & TRANSPORT_PATH);
-        Self { path: PathId(path), receiver: u24_at(octets, 1), counter: u24_at(octets, 4) }
+        Self { path: PathId(path), receiver: name_at(octets, 1), counter: u24_at(octets, 3) }
     }
 
     /// As octets.
     pub fn encode(&self) -> [u8; TRANSPORT_HEADER] {
         let mut octets = [0; TRANSPORT_HEADER];
         octets[0] = VERSION << 4 | TRANSPORT | self.path.0;
-        octets[1..4].copy_from_slice(&u24(self.receiver));
-        octets[4..].copy_from_slice(&u24(self.counter));
+        octets[1..3].copy_from_slice(&(self.receiver as u16).to_be_bytes());
+        octets[3..].copy_from_slice(&u24(self.counter));
         octets
     }
 }
@@ -227,8 +232,8 @@ mod tests {
 
     #[test]
     fn a_header_is_these_octets() {
-        let header = Transport { path: PathId(2), receiver: 0x01_0203, counter: 0x0a_0b0c };
-        let octets = [0x1a, 1, 2, 3, 0x0a, 0x0b, 0x0c];
+        let header = Transport { path: PathId(2), receiver: 0x0102, counter: 0x0a_0b0c };
+        let octets = [0x1a, 1, 2, 0x0a, 0x0b, 0x0c];
         assert_eq!(header.encode(), octets);
         let mut datagram = octets.to_vec();
         datagram.resize(OVERHEAD, 0);

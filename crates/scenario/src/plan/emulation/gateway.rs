@@ -3,11 +3,11 @@
 use super::super::context::{Context, Place};
 use super::super::{Application, ClockPlan, LinkPlan, NodeKind, Plan, Protocol, Stack, UDP_HEADER};
 use crate::error::ScenarioError;
-use ropewalk_bonding::DataHeader;
+use ropewalk_bonding::{CompactHeader, DataHeader};
 
-/// Octets that the daemon's sealing adds to what a simulated bond sends (`docs/gateway-protocol.md`): a header of 7 and a tag of 16,
-/// less one of the bond's header in its compact form.
-const SEALING: u32 = 7 + 16 - (DataHeader::LEN - DataHeader::COMPACT_LEN);
+/// Octets that the daemon's sealing adds to what a simulated bond sends (`docs/gateway-protocol.md`): a header of 6 and a tag of 16,
+/// less what the compact form of the bond's header is shorter.
+const SEALING: u32 = 6 + 16 - (DataHeader::LEN - CompactHeader::LEN);
 /// The daemon's tunnel has to carry packets of so many octets: IPv6 needs it (RFC 8200 §5).
 const LEAST_INSIDE: u32 = 1280;
 
