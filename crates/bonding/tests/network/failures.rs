@@ -2,6 +2,8 @@
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line, ms};
+use proptest::array::uniform2;
+use proptest::prelude::*;
 use ropewalk_bonding::{
     Class, Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, PathId, PathState, SchedulerConfig,
 };
@@ -219,4 +221,45 @@ fn loss_is_counted_per_path() {
     assert_eq!(bond.end(1).path(PathId(1)).lost_received, lte.lost_reported);
     let rtt = lte.srtt.expect("measured").as_secs_f64();
     assert!((0.035..0.036).contains(&rtt), "srtt {rtt} s");
+}
+
+/// The share of packets that is lost of two flows: one until the sides fall asleep (from when until
+/// when, in s), and one of 10 s that begins at `begins`. They offer `load` Mbit/s.
+fn lost_around(links: Vec<[Line; 2]>, load: f64, sleeps: [(f64, f64); 2], begins: f64) -> [f64; 2] {
+    let before = Flow { stop: at(9.98), ..Flow::new(1, load, 1400) };
+    let after = Flow { start: at(begins), stop: at(begins + 10.0), ..Flow::new(1, load, 1400) };
+    let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 7);
+    for (side, (from, until)) in sleeps.into_iter().enumerate() {
+        bond.sleep(side, at(from), at(until));
+    }
+    let mut app = ConstantRate::new(vec![before, after]);
+    bond.run(at(begins + 11.0), &mut app);
+    [0, 1].map(|flow| app.tallies[flow].loss_from(1000))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    /// A machine stands still, or a process. Lines deliver meanwhile, and the gateways' own clocks
+    /// do not show the time: what comes right afterwards seems to have taken no time at all.
+    #[test]
+    fn when_gateways_stand_still_the_lines_are_filled_at_once_afterwards(
+        rates in uniform2(10.0..100.0),
+        delays in uniform2(2.0..60.0),
+        length in prop_oneof![0.03..0.12, 0.1..4.0],
+        apart in uniform2(-0.01..0.01),
+        who in 0..3,
+    ) {
+        let links = || [0, 1].map(|place| both_ways(line(rates[place], delays[place]))).to_vec();
+        let load = 0.85 * (rates[0] + rates[1]) * 1400.0 / 1448.0;
+        let (from, until, never) = (10.0, 10.0 + length, (40.0, 40.0));
+        let (sleeps, begins) = match who {
+            0 => ([(from, until), (from + apart[0], until + apart[1])], until + 0.1),
+            1 => ([(from, until), never], until + 0.1),
+            // The side that data come to. Longer sleeps are outages.
+            _ => ([never, (from + 2.0, from + 2.0 + f64::min(length, 0.12))], from + 0.2),
+        };
+        let [before, after] = lost_around(links(), load, sleeps, begins);
+        prop_assert!(before <= 0.01, "{} of what was sent before is lost", before);
+        prop_assert!(after <= 0.001, "{} of what is sent afterwards is lost", after);
+    }
 }

@@ -59,6 +59,10 @@ struct Gateway {
     repairs: u64,
     /// Octets of data on each path, headers included, without repairs.
     data_bytes: Vec<u64>,
+    /// Its process stands still: from when until when.
+    sleep: (Instant, Instant),
+    /// What came meanwhile, and by which line.
+    came_asleep: Vec<(usize, Datagram<Packet>)>,
 }
 
 impl Gateway {
@@ -71,7 +75,24 @@ impl Gateway {
             refused: 0,
             repairs: 0,
             data_bytes: vec![0; config.paths.len()],
+            sleep: (Instant::MAX, Instant::MAX),
+            came_asleep: Vec::new(),
         }
+    }
+
+    fn is_asleep(&self, now: Instant) -> bool {
+        (self.sleep.0..self.sleep.1).contains(&now)
+    }
+
+    fn take(&mut self, now: Instant, line: usize, datagram: Datagram<Packet>) {
+        let taken = self.endpoint.handle_datagram(now, PathId(line as u8), datagram);
+        self.refused += u64::from(taken.is_err());
+    }
+
+    /// Takes what came while it slept.
+    fn wake_up(&mut self, now: Instant) {
+        let came = std::mem::take(&mut self.came_asleep);
+        came.into_iter().for_each(|(line, datagram)| self.take(now, line, datagram));
     }
 
     fn count(&mut self, path: PathId, transmission: Transmission, bytes: u32) {
@@ -86,11 +107,18 @@ impl End for Gateway {
     type Datagram = Datagram<Packet>;
 
     fn handle_datagram(&mut self, now: Instant, line: usize, datagram: Datagram<Packet>) {
-        let taken = self.endpoint.handle_datagram(now, PathId(line as u8), datagram);
-        self.refused += u64::from(taken.is_err());
+        if self.is_asleep(now) {
+            self.came_asleep.push((line, datagram));
+            return;
+        }
+        self.wake_up(now);
+        self.take(now, line, datagram);
     }
 
     fn poll_transmit(&mut self, now: Instant) -> Option<Outgoing<Datagram<Packet>>> {
+        if self.is_asleep(now) {
+            return None;
+        }
         let (path, datagram) = self.endpoint.poll_transmit(now)?;
         let (len, datagram) = match datagram {
             Datagram::Control(control) => {
@@ -120,11 +148,15 @@ impl End for Gateway {
     }
 
     fn deadline(&self) -> Instant {
-        self.endpoint.poll_timeout().map_or(Instant::MAX, |timer| timer.0)
+        let due = self.endpoint.poll_timeout().map_or(Instant::MAX, |timer| timer.0);
+        if self.is_asleep(due) { self.sleep.1 } else { due }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        self.endpoint.handle_timeout(now);
+        if !self.is_asleep(now) {
+            self.wake_up(now);
+            self.endpoint.handle_timeout(now);
+        }
     }
 }
 
@@ -141,6 +173,11 @@ impl Bond {
     /// The end at this side.
     pub(crate) fn end(&self, side: usize) -> &Endpoint<Packet> {
         &self.pair.end(side).endpoint
+    }
+
+    /// A side's process stands still from `from` until `until`. No application may send meanwhile.
+    pub(crate) fn sleep(&mut self, side: usize, from: Instant, until: Instant) {
+        self.pair.end_mut(side).sleep = (from, until);
     }
 
     /// What happened at this side, and when.
