@@ -27,6 +27,7 @@ f.path_seq = ProtoField.uint32("ropewalk_bond.path_seq", "Number on the path", b
 f.timestamp = ProtoField.uint32("ropewalk_bond.timestamp", "Sender's clock [us]", base.DEC)
 f.number = ProtoField.uint32("ropewalk_bond.number", "Number", base.DEC)
 f.made = ProtoField.uint32("ropewalk_bond.made", "Reporter's clock [us]", base.DEC)
+f.gaps = ProtoField.uint8("ropewalk_bond.gaps", "Times that this clock stood still", base.DEC)
 f.count = ProtoField.uint8("ropewalk_bond.count", "Paths or ranges", base.DEC)
 f.rest = ProtoField.uint16("ropewalk_bond.rest", "Rests for [ms]", base.DEC)
 f.echoed = ProtoField.uint32("ropewalk_bond.echoed", "Clock that is answered [us]", base.DEC)
@@ -63,6 +64,7 @@ end
 
 local function report(buffer, tree)
   tree:add(f.count, buffer(1, 1))
+  tree:add(f.gaps, buffer(2, 1))
   local at = words(tree, buffer, 4, { f.number, f.made })
   for place = 0, buffer(1, 1):uint() - 1 do
     if at + 32 > buffer:len() then return end

@@ -60,8 +60,8 @@ pub(crate) fn cost_first_50(duration: Duration) -> Values {
 }
 
 pub(crate) fn cost_first_80(duration: Duration) -> Values {
-    // In the bond a packet of 1400 octets is 70 longer.
-    let least = 100.0 * (1.0 - LINE / (80.0 * 1470.0 / 1400.0));
+    // In the bond a packet of 1400 octets is 65 longer.
+    let least = 100.0 * (1.0 - LINE / (80.0 * 1465.0 / 1400.0));
     cost_first(Udp::mbps(80), [(least + 3.0).round(), 0.5], duration)
 }
 

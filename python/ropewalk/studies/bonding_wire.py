@@ -92,7 +92,7 @@ class _Study(Output):
             "Figures 3 to 6 of the paper, measured on the wire: two daemons in namespaces, with the paper's "
             "scheduler, over a DSL and an LTE line that carry real packets in real time. Linux's UDP and TCP send "
             "and receive. Beside them the simulation of the same scenarios, and what was published. The daemon's "
-            "headers are 22 octets longer, so its packets carry less, and the lines carry the same.",
+            "headers are 17 octets longer, so its packets carry less, and the lines carry the same.",
         )
         self._ramp()
         self._flows()

@@ -123,9 +123,9 @@ fn name_at(octets: &[u8], place: usize) -> u32 {
     octets[place..].first_chunk().map_or(0, |&name| u16::from_be_bytes(name).into())
 }
 
-/// A session's name in a handshake: two octets that mean nothing, and two.
+/// A session's name in a handshake. Older versions have longer ones, and get them back.
 fn long_name_at(octets: &[u8], place: usize) -> u32 {
-    name_at(octets, place + 2)
+    octets[place..].first_chunk().map_or(0, |&name| u32::from_be_bytes(name))
 }
 
 impl<'a> Message<'a> {
@@ -238,6 +238,17 @@ mod tests {
         let mut datagram = octets.to_vec();
         datagram.resize(OVERHEAD, 0);
         assert!(matches!(Message::read(&datagram), Ok(Message::Transport(read)) if read == header));
+    }
+
+    /// A site of an older version takes the answer for its own only then, and hears of the version.
+    #[test]
+    fn a_longer_name_is_given_back_as_it_came() {
+        let question = initiation(0x01_0203, &[0; INITIATION_NOISE]);
+        let question = [&question[..], &[0; 2 * MAC]].concat();
+        let Ok(Message::Initiation(Initiation { sender, .. })) = Message::read(&question) else {
+            panic!("it is an initiation")
+        };
+        assert_eq!(response(4, sender, &[])[8..12], [0, 1, 2, 3]);
     }
 
     #[test]

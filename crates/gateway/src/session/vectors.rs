@@ -22,18 +22,15 @@ fn vectors() -> String {
     let hub_public = public(&hub);
     let parties = Parties { site: &site, hub: &hub_public, psk: &psk };
     let (_, noise) = ask(parties, [4; 32], b"offer");
-    let mut initiation = message::initiation(0x01_0203, &noise);
+    let mut initiation = message::initiation(0x0102, &noise);
     MacKeys::new(&hub_public).sign(&mut initiation, Some(&[6; 16]));
     let heard = hear(&hub, [5; 32], &noise).expect("it is authentic");
     let (noise, split) = heard.answer(&psk, b"answer");
     let mut all = vec![
         ("hub-public", hub_public.to_vec()),
         ("site-public", public(&site).to_vec()),
-        ("initiation: payload `offer`, name 010203, cookie 16 × 06", initiation),
-        (
-            "response: payload `answer`, names 050607 and 010203",
-            message::response(0x05_0607, 0x01_0203, &noise),
-        ),
+        ("initiation: payload `offer`, name 0102, cookie 16 × 06", initiation),
+        ("response: payload `answer`, names 0506 and 0102", message::response(0x0506, 0x0102, &noise)),
         ("key-to-hub", split.to_hub.to_vec()),
         ("key-to-site", split.to_site.to_vec()),
     ];
@@ -41,7 +38,7 @@ fn vectors() -> String {
         ("transport: `ropewalk` from the site on path 1, counter 0, AES-256-GCM", Cipher::Aes),
         ("transport: `ropewalk` from the site on path 1, counter 0, ChaCha20-Poly1305", Cipher::ChaCha),
     ] {
-        let names = Names { local: 0x01_0203, remote: 0x05_0607 };
+        let names = Names { local: 0x0102, remote: 0x0506 };
         let mut transport = Transport::new(&split, End::Site, cipher, names, Instant::ZERO);
         let mut datagram = vec![0; message::TRANSPORT_HEADER];
         datagram.extend_from_slice(b"ropewalk");
