@@ -10,6 +10,19 @@ pub(super) fn now() -> Instant {
     Instant::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
+/// When what one system call has read came. The clock is read after the call: before it this
+/// process may have waited for a processor, and what came meanwhile would seem to have come earlier
+/// than it did. Then a path would look shorter than it is.
+#[derive(Default)]
+pub(super) struct Came(Option<Instant>);
+
+impl Came {
+    /// To be called for each packet that was read.
+    pub(super) fn at(&mut self) -> Instant {
+        *self.0.get_or_insert_with(now)
+    }
+}
+
 /// Nanoseconds since 1970 by the wall clock, which may be set. It is for what outlives the other
 /// clock, which begins anew with each boot.
 pub(super) fn wall_ns() -> u64 {

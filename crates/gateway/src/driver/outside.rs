@@ -6,6 +6,7 @@ mod batch;
 
 pub(super) use arena::Arena;
 
+use super::clock::now;
 use crate::config::{Line, Offload};
 use batch::{Batch, Carrier};
 use nix::net::if_::if_nametoindex;
@@ -179,19 +180,14 @@ impl Outlet {
     }
 
     /// Passes on some of the datagrams that wait. Returns whether there were any.
-    pub(super) fn receive(
-        &mut self,
-        now: Instant,
-        arena: &mut Arena,
-        take: impl FnMut(&mut [u8], SocketAddr),
-    ) -> bool {
+    pub(super) fn receive(&mut self, arena: &mut Arena, take: impl FnMut(&mut [u8], SocketAddr)) -> bool {
         let Some(opened) = &self.socket else { return false };
         let state = opened.state.as_ref().filter(|_| self.offload.receive);
         match arena.receive(&opened.socket, state, take) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
             Err(error) => {
-                self.judge(now, &error);
+                self.judge(now(), &error);
                 false
             }
         }

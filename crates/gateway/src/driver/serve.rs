@@ -3,7 +3,7 @@
 
 mod names;
 
-use super::clock::{now, timespec};
+use super::clock::{Came, now, timespec};
 use super::confine::{Confinement, confine};
 use super::filter::Seccomp;
 use super::inside::{Inside, Read};
@@ -316,9 +316,11 @@ impl Loop {
     fn receive_outside(&mut self, ready: &[bool]) {
         for socket in (0..ready.len()).filter(|&socket| ready[socket]) {
             for _ in 0..BATCH {
-                let (core, now) = (&mut self.core, now());
-                let take = |datagram: &mut [u8], to| core.handle_datagram(now, Way { socket, to }, datagram);
-                if !self.outlets[socket].receive(now, &mut self.arena, take) {
+                let (core, mut came) = (&mut self.core, Came::default());
+                let take = |datagram: &mut [u8], to| {
+                    core.handle_datagram(came.at(), Way { socket, to }, datagram);
+                };
+                if !self.outlets[socket].receive(&mut self.arena, take) {
                     break;
                 }
                 self.flush();
@@ -328,8 +330,8 @@ impl Loop {
 
     fn receive_inside(&mut self) -> io::Result<()> {
         for _ in 0..BATCH {
-            let (core, now) = (&mut self.core, now());
-            match self.inside.receive(|packet| core.handle_packet(now, packet))? {
+            let (core, mut came) = (&mut self.core, Came::default());
+            match self.inside.receive(|packet| core.handle_packet(came.at(), packet))? {
                 Read::Some => {}
                 Read::Nothing => break,
                 Read::Unknown => self.core.note_drop(Reason::NotIp),

@@ -6,11 +6,14 @@ use super::packet::Octets;
 use crate::clock::Clock;
 use crate::interface::Interface;
 use ropewalk_sim::{Context, PacketId, Port};
+use ropewalk_units::Duration;
 use std::sync::Arc;
 use tun_rs::SyncDevice;
 
 /// Packets taken from one interface before the next one is looked at.
 const BATCH: usize = 64;
+/// What is read later than the links' time by more than this enters them when it was read. Else it would come out of them before its time.
+const PUNCTUAL: Duration = Duration::from_micros(100);
 
 /// Whose packets a kernel gets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +30,8 @@ pub(crate) struct Host {
     interfaces: Vec<Interface>,
     /// By interface.
     joined: Vec<Option<Joined>>,
+    /// By interface: packets that were read and do not enter the links yet.
+    early: Vec<Vec<Octets>>,
     clock: Clock,
     lateness: Lateness,
 }
@@ -35,7 +40,8 @@ impl Host {
     /// A host with these interfaces, in the order of its links.
     pub(crate) fn new(clock: Clock, interfaces: Vec<Interface>, takes: Takes) -> Self {
         let joined = interfaces.iter().map(Joined::of).collect();
-        Self { takes, interfaces, joined, clock, lateness: Lateness::default() }
+        let early = interfaces.iter().map(|_| Vec::new()).collect();
+        Self { takes, interfaces, joined, early, clock, lateness: Lateness::default() }
     }
 
     /// What is at a port.
@@ -70,22 +76,45 @@ impl Host {
         }
     }
 
-    /// Forwards what the kernel sends at an interface into the link there.
+    /// Forwards what the kernel sends at an interface into the link there. What is read later than
+    /// the links' time shows waits until it does.
     pub(super) fn forward(&mut self, context: &mut Context<'_, Octets>, port: Port) {
-        let interface = &self.interfaces[port.0 as usize];
-        let joined = &mut self.joined[port.0 as usize];
+        let place = port.0 as usize;
+        self.early[place].drain(..).for_each(|packet| context.send(port, packet));
         for _ in 0..BATCH {
-            if let Some(joined) = joined {
-                if !joined.forward(&interface.device, context, port) {
-                    return;
-                }
-                continue;
+            let Some(count) = self.read(context, place) else { return };
+            let read_at = self.clock.now();
+            let is_early = read_at > context.now() + PUNCTUAL;
+            let early = is_early.then_some(&mut self.early[place]);
+            match &self.joined[place] {
+                Some(joined) => joined.enter(context, port, count, early),
+                None if count > 0 => enter(context, port, early),
+                None => {}
             }
-            let packet = context.place().get_or_insert_with(|| Octets::with_room(interface.mtu));
-            let Ok(len) = interface.device.recv(packet.room(interface.mtu)) else { return };
-            if packet.read(len) {
-                context.send_placed(port);
+            if is_early {
+                context.set_timer(read_at, port.0);
+                return;
             }
         }
+    }
+
+    /// Reads once from an interface. Returns how many packets it was, which may be none: what is no
+    /// packet is left out. `None`: nothing was there.
+    fn read(&mut self, context: &mut Context<'_, Octets>, place: usize) -> Option<usize> {
+        let interface = &self.interfaces[place];
+        if let Some(joined) = &mut self.joined[place] {
+            return joined.read(&interface.device);
+        }
+        let packet = context.place().get_or_insert_with(|| Octets::with_room(interface.mtu));
+        let len = interface.device.recv(packet.room(interface.mtu)).ok()?;
+        Some(usize::from(packet.read(len)))
+    }
+}
+
+/// The packet in the context's place enters the link, or is kept with those that are `early`.
+pub(super) fn enter(context: &mut Context<'_, Octets>, port: Port, early: Option<&mut Vec<Octets>>) {
+    match early {
+        Some(early) => early.extend(context.place().take()),
+        None => context.send_placed(port),
     }
 }

@@ -1,5 +1,6 @@
 //! Segments that cross a kernel's interface as one (TSO, GRO). The links have each by itself.
 
+use super::host::enter;
 use super::packet::Octets;
 use crate::interface::{Interface, MOST_IN_ONE};
 use ropewalk_sim::{Context, Port};
@@ -37,27 +38,30 @@ impl Joined {
         })
     }
 
-    /// Reads once, and puts each of the packets into the link by itself. False: there was nothing.
-    pub(super) fn forward(
-        &mut self,
-        device: &SyncDevice,
-        context: &mut Context<'_, Octets>,
-        port: Port,
-    ) -> bool {
+    /// Reads once. Returns how many packets were in it. `None`: there was nothing.
+    pub(super) fn read(&mut self, device: &SyncDevice) -> Option<usize> {
         let read = device.recv_multiple(&mut self.whole, &mut self.parts, &mut self.lens, 0);
         // What is no packet is left out; an error of the system, of which "nothing there" is one,
         // ends it.
-        let Some(count) = read.map_or_else(|error| error.raw_os_error().is_none().then_some(0), Some) else {
-            return false;
-        };
+        read.map_or_else(|error| error.raw_os_error().is_none().then_some(0), Some)
+    }
+
+    /// Puts each of the `count` packets that were read last into the link by itself, or keeps them
+    /// with those that are `early`.
+    pub(super) fn enter(
+        &self,
+        context: &mut Context<'_, Octets>,
+        port: Port,
+        count: usize,
+        mut early: Option<&mut Vec<Octets>>,
+    ) {
         for (part, &len) in self.parts.iter().zip(&self.lens).take(count) {
             let packet = context.place().get_or_insert_with(|| Octets::with_room(len));
             packet.room(len).copy_from_slice(&part[..len]);
             if packet.read(len) {
-                context.send_placed(port);
+                enter(context, port, early.as_deref_mut());
             }
         }
-        true
     }
 
     /// Keeps a packet for the kernel until [`Self::flush`], or until there are many.
