@@ -126,7 +126,8 @@ impl<P: Payload> Endpoint<P> {
         })
     }
 
-    /// Takes a datagram that came by a path.
+    /// Takes a datagram that came by a path. `now` must not be before it came: a driver reads its
+    /// clock after it has received. Too late a time makes no path look shorter than it is.
     ///
     /// # Errors
     ///

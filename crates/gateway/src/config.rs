@@ -400,6 +400,9 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
         );
     }
     bond.overhead = overhead(listen.iter().copied());
+    if !(1..=MOST_SITES).contains(&file.sites.len()) {
+        return Err(place.missing("sites", format!("one table [[sites]] at least, and at most {MOST_SITES}")));
+    }
     let (mut keys, mut names, mut sites) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for spanned in &file.sites {
         let member = member(place, spanned)?;
@@ -408,12 +411,6 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
             return Err(place.at(spanned.span(), "a name and a key that no other site has"));
         }
         sites.push(member);
-    }
-    if sites.is_empty() {
-        return Err(place.missing("sites", "one table [[sites]] at least"));
-    }
-    if sites.len() > MOST_SITES {
-        return Err(place.missing("sites", format!("at most {MOST_SITES}")));
     }
     let inside =
         Inside { classes: classes(file), hasher, mtu: mtu(place, file, inner(1500, bond.overhead))? };

@@ -93,16 +93,12 @@ impl<P: Payload> Endpoint<P> {
 
     /// Completes the numbers of a header by those that came before. `None`: it names a path that
     /// this bond does not have.
-    ///
-    /// Keepalives hold whole numbers. So what was lost before a keepalive leads nothing astray.
     #[inline]
     pub fn complete(&self, header: &CompactHeader) -> Option<DataHeader> {
         let incoming = self.incoming.get(header.path().index())?;
-        let seen = [self.replay.highest(), incoming.highest()].into_iter().flatten();
-        let later = |a: GlobalSeq, b| if a.before(b) { b } else { a };
         let nearby = Nearby {
             flow_seq: self.resequencer.next(header.bucket()),
-            global_seq: seen.reduce(later).unwrap_or_default(),
+            global_seq: self.replay.highest().unwrap_or_default(),
             path_seq: incoming.next(),
         };
         Some(header.complete(nearby))

@@ -18,6 +18,9 @@ use reordering::ReorderingWindow;
 use ropewalk_units::{Duration, Instant};
 use train::Train;
 
+/// A packet or keepalive is overtaken by fewer packets of the bond than this.
+const MOST_OVERTAKEN: u32 = 1 << 20;
+
 /// A time in the unit of reports, or the greatest that they can tell.
 fn ticks(micros: u32) -> u16 {
     u16::try_from(micros / TICK).unwrap_or(u16::MAX)
@@ -107,13 +110,6 @@ impl Incoming {
     #[inline]
     pub(crate) const fn next(&self) -> PathSeq {
         self.next
-    }
-
-    /// The bond's greatest number that was sent before or with what came by this path, if it is
-    /// known.
-    #[inline]
-    pub(crate) const fn highest(&self) -> Option<GlobalSeq> {
-        self.highest
     }
 
     /// A data packet with its relative one-way delay in µs.
@@ -222,7 +218,9 @@ impl Incoming {
 
     #[inline]
     fn raise(&mut self, global: GlobalSeq) {
-        if self.highest.is_none_or(|highest| highest.before(global)) {
+        // While this path was dead, others may have brought more packets than half of the circle of
+        // numbers has: what seems very old is new.
+        if self.highest.is_none_or(|highest| highest.since(global) >= MOST_OVERTAKEN) {
             self.highest = Some(global);
         }
     }
@@ -368,6 +366,17 @@ mod tests {
             late(600 + step * 100, 13_000);
         }
         assert_eq!(late(2_200, 13_000), 0);
+    }
+
+    #[test]
+    fn a_path_that_was_dead_for_long_knows_the_numbers_of_today() {
+        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), Instant::ZERO);
+        path.raise(GlobalSeq::new(7));
+        path.raise(GlobalSeq::new(7).plus(3 << 30));
+        assert_eq!(path.highest, Some(GlobalSeq::new(7).plus(3 << 30)));
+        // A keepalive that was overtaken changes nothing.
+        path.raise(GlobalSeq::new(5).plus(3 << 30));
+        assert_eq!(path.highest, Some(GlobalSeq::new(7).plus(3 << 30)));
     }
 
     #[test]

@@ -165,6 +165,7 @@ fn a_hub_needs_sites_and_an_address() {
     let site = "[[sites]]\nname = \"a\"\nkey = \"KEY\"\npsk = \"site.key\"\nprefixes = [\"10.9.0.2/32\"]\n";
     assert!(parse(&format!("{hub}{site}")).is_ok());
     assert!(mistake(&format!("{hub}{site}{site}")).contains("no other site has"));
+    assert!(mistake(&format!("{hub}{}", site.repeat(4097))).contains("at most 4096"));
 }
 
 /// Keys of a bond, as a scenario has them.

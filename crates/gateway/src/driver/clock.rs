@@ -35,3 +35,18 @@ pub(super) fn timespec(time: Duration) -> Timespec {
     let nanos = time.as_nanos();
     Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_one_call_has_read_came_when_the_first_of_it_is_looked_at() {
+        let mut came = Came::default();
+        // The call takes its time, or this process waits for a processor.
+        let after = now();
+        let at = came.at();
+        assert!(at >= after);
+        assert_eq!(came.at(), at);
+    }
+}
