@@ -341,7 +341,7 @@ fn what_the_daemon_does_not_do_is_refused_at_its_key() {
 /// 1280 octets inside, 20 of the bond, 32 of the seal, 8 of UDP, and 20 or 40 of IP.
 #[test]
 fn a_link_that_is_too_short_for_the_daemon_is_refused_at_its_key() {
-    for (family, least) in [("ipv4", 1350), ("ipv6", 1370)] {
+    for (family, least) in [("ipv4", 1345), ("ipv6", 1365)] {
         let (good, short) = (least.to_string(), (least - 1).to_string());
         let with = |mtu| [("scenario.address_family", family), ("links.dsl.mtu", mtu)];
         scenario(BONDED, &with(&good));
