@@ -331,14 +331,14 @@ fn half_a_daemon_is_refused() {
 fn what_the_daemon_does_not_do_is_refused_at_its_key() {
     let error = mistake(BONDED, &[("routers.hub.clock.offset", "1 s")]);
     assert_eq!(error.key, "routers.hub.clock", "{error}");
-    // 1500 octets less 20 + 8 + 20 of a bond, 32 of the seal, and 28 of the datagram's own headers.
-    scenario(BONDED, &[("connections.call.application.packet_size", "1402 B")]);
-    let error = mistake(BONDED, &[("connections.call.application.packet_size", "1403 B")]);
+    // 1500 octets less 20 + 8 + 15 of a bond, 22 of the seal, and 28 of the datagram's own headers.
+    scenario(BONDED, &[("connections.call.application.packet_size", "1407 B")]);
+    let error = mistake(BONDED, &[("connections.call.application.packet_size", "1408 B")]);
     assert_eq!(error.key, "connections.call.application.packet_size", "{error}");
-    assert!(error.expected.contains("1402 B"), "{error}");
+    assert!(error.expected.contains("1407 B"), "{error}");
 }
 
-/// 1280 octets inside, 20 of the bond, 32 of the seal, 8 of UDP, and 20 or 40 of IP.
+/// 1280 octets inside, 15 of the bond, 22 of the seal, 8 of UDP, and 20 or 40 of IP.
 #[test]
 fn a_link_that_is_too_short_for_the_daemon_is_refused_at_its_key() {
     for (family, least) in [("ipv4", 1345), ("ipv6", 1365)] {
