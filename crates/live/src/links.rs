@@ -1,6 +1,7 @@
 //! The scenario's links in real time: the simulator's engine, paced by the clock, with interfaces
 //! of kernels at its edge.
 
+mod entrance;
 mod host;
 mod joined;
 mod lateness;

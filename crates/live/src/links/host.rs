@@ -1,5 +1,6 @@
 //! A kernel at the edge: its interfaces are where packets enter the links and leave them.
 
+use super::entrance::enter;
 use super::joined::Joined;
 use super::lateness::Lateness;
 use super::packet::Octets;
@@ -108,13 +109,5 @@ impl Host {
         let packet = context.place().get_or_insert_with(|| Octets::with_room(interface.mtu));
         let len = interface.device.recv(packet.room(interface.mtu)).ok()?;
         Some(usize::from(packet.read(len)))
-    }
-}
-
-/// The packet in the context's place enters the link, or is kept with those that are `early`.
-pub(super) fn enter(context: &mut Context<'_, Octets>, port: Port, early: Option<&mut Vec<Octets>>) {
-    match early {
-        Some(early) => early.extend(context.place().take()),
-        None => context.send_placed(port),
     }
 }

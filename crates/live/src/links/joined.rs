@@ -1,6 +1,6 @@
 //! Segments that cross a kernel's interface as one (TSO, GRO). The links have each by itself.
 
-use super::host::enter;
+use super::entrance::enter;
 use super::packet::Octets;
 use crate::interface::{Interface, MOST_IN_ONE};
 use ropewalk_sim::{Context, Port};
