@@ -155,7 +155,7 @@ fn when_a_clock_stands_still_both_ends_measure_one_way_delays_anew() {
 fn compact_headers_are_completed_for_longer_than_their_numbers_last() {
     let (mut one, mut other) = (endpoint(SchedulerConfig::Redundant), rate_aware());
     // The numbers of the bond and of the paths have 20 bits.
-    let (packets, mut delivered) = (3 << 19, 0);
+    let (packets, mut delivered, mut last) = (3 << 19, 0, None);
     let mut random = 1u32;
     for number in 0..packets {
         let now = Instant::ZERO + Duration::from_micros(u64::from(number) * 100);
@@ -172,6 +172,7 @@ fn compact_headers_are_completed_for_longer_than_their_numbers_last() {
                     let octets = CompactHeader::encode(&header);
                     let compact = CompactHeader::decode(&octets).expect("a header");
                     assert_eq!(other.complete(&compact), Some(header), "packet {number}");
+                    last = Some(header);
                     Datagram::Data(header, packet)
                 }
                 control @ Datagram::Control(_) => control,
@@ -185,21 +186,7 @@ fn compact_headers_are_completed_for_longer_than_their_numbers_last() {
         }
     }
     assert!(delivered > packets / 2, "{delivered} of {packets}");
-    let foreign = DataHeader { path: PathId(7), ..header_of(0) };
+    let foreign = DataHeader { path: PathId(7), ..last.expect("packets came") };
     let compact = CompactHeader::decode(&CompactHeader::encode(&foreign)).expect("a header");
     assert_eq!(other.complete(&compact), None);
-}
-
-fn header_of(number: u32) -> DataHeader {
-    DataHeader {
-        path: PathId(0),
-        class: crate::flow::Class::Normal,
-        transmission: crate::wire::header::Transmission::Only,
-        solo: 0,
-        bucket: 0,
-        flow_seq: FlowSeq::new(number),
-        global_seq: GlobalSeq::new(number),
-        path_seq: crate::id::PathSeq::new(number),
-        timestamp: 0,
-    }
 }
