@@ -5,7 +5,7 @@ use crate::{Bar, Value, wireguard};
 use ropewalk_gateway::demo::{Bare, HUB, Plan, SITE, Scene, inside};
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,30 +22,51 @@ struct Tunnel {
     site: PathBuf,
 }
 
-/// CPU time of both, of the user and of the kernel, in seconds.
-fn cpu(pids: [u32; 2]) -> f64 {
-    let ticks = |pid: u32| {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
-        let own = text.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok());
-        own.unwrap_or(0.0) + threads(pid)
-    };
-    pids.into_iter().map(ticks).sum::<f64>() * 1e-9
+/// CPU time of two processes, of the user and of the kernel, in µs.
+#[derive(Clone, Copy)]
+struct Cpu {
+    /// Of all their threads.
+    all: f64,
+    /// Of the first thread of each.
+    first: [f64; 2],
 }
 
-/// Of the threads beside the first, in ns.
-fn threads(pid: u32) -> f64 {
-    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let others = entries.filter(|entry| entry.file_name().to_str() != Some(&pid.to_string()));
-    let text = others.filter_map(|entry| std::fs::read_to_string(entry.path().join("schedstat")).ok());
-    text.filter_map(|text| text.split_whitespace().next()?.parse::<f64>().ok()).sum()
+impl Cpu {
+    fn of(pids: [u32; 2]) -> Self {
+        let first = pids.map(|pid| thread_cpu(&PathBuf::from(format!("/proc/{pid}/task/{pid}"))));
+        let tasks = pids.map(|pid| std::fs::read_dir(format!("/proc/{pid}/task")));
+        let tasks = tasks.into_iter().flatten().flatten().flatten();
+        Self { all: tasks.map(|task| thread_cpu(&task.path())).sum(), first }
+    }
+
+    /// What was needed since `before`, for each of `count`.
+    fn since(self, before: Self, count: f64) -> Needed {
+        let first = [0, 1].map(|end| (self.first[end] - before.first[end]) / count);
+        Needed { all: (self.all - before.all) / count, busier: first[0].max(first[1]) }
+    }
 }
 
-/// µs of CPU for each packet that came.
-fn flood(tunnel: &Tunnel, duration: Duration) -> io::Result<f64> {
+/// CPU time of a thread, in µs.
+fn thread_cpu(task: &Path) -> f64 {
+    let text = std::fs::read_to_string(task.join("schedstat")).unwrap_or_default();
+    text.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0) * 1e-3
+}
+
+/// µs of CPU for each packet, or each KiB.
+struct Needed {
+    /// Of both ends.
+    all: f64,
+    /// Of the first thread of the end whose first thread needs more. With one core for each thread
+    /// this bounds what the tunnel carries.
+    busier: f64,
+}
+
+/// For each packet that came.
+fn flood(tunnel: &Tunnel, duration: Duration) -> io::Result<Needed> {
     let receiver = inside(&tunnel.hub, || UdpSocket::bind((std::net::Ipv4Addr::from(HUB), PORT)))?;
     receiver.set_read_timeout(Some(Duration::from_millis(500)))?;
     let sender = inside(&tunnel.site, || UdpSocket::bind((std::net::Ipv4Addr::from(SITE), 0)))?;
-    let before = cpu(tunnel.pids);
+    let before = Cpu::of(tunnel.pids);
     let received = thread::spawn(move || {
         let (mut count, mut octets) = (0u64, [0; 2048]);
         while receiver.recv(&mut octets).is_ok() {
@@ -62,11 +83,11 @@ fn flood(tunnel: &Tunnel, duration: Duration) -> io::Result<f64> {
         thread::yield_now();
     }
     let count = received.join().map_err(|_| io::Error::other("the receiver failed"))?;
-    Ok((cpu(tunnel.pids) - before) * 1e6 / count.max(1) as f64)
+    Ok(Cpu::of(tunnel.pids).since(before, count.max(1) as f64))
 }
 
-/// µs of CPU for each KiB of a TCP flow.
-fn bulk(tunnel: &Tunnel, duration: Duration) -> io::Result<f64> {
+/// For each KiB of a TCP flow.
+fn bulk(tunnel: &Tunnel, duration: Duration) -> io::Result<Needed> {
     let address = (std::net::Ipv4Addr::from(HUB), PORT);
     let listener = inside(&tunnel.hub, || TcpListener::bind(address))?;
     let mut stream = inside(&tunnel.site, || TcpStream::connect(address))?;
@@ -80,20 +101,21 @@ fn bulk(tunnel: &Tunnel, duration: Duration) -> io::Result<f64> {
             }
         }
     });
-    let before = cpu(tunnel.pids);
+    let before = Cpu::of(tunnel.pids);
     let (began, octets) = (Instant::now(), vec![0; 1 << 16]);
     while began.elapsed() < duration {
         stream.write_all(&octets)?;
     }
     drop(stream);
     let all = received.join().map_err(|_| io::Error::other("the receiver failed"))??;
-    Ok((cpu(tunnel.pids) - before) * 1e6 / (all as f64 / 1024.0))
+    Ok(Cpu::of(tunnel.pids).since(before, all as f64 / 1024.0))
 }
 
-type Load = fn(&Tunnel, Duration) -> io::Result<f64>;
+type Load = fn(&Tunnel, Duration) -> io::Result<Needed>;
 
-fn gateway(load: Load, duration: Duration) -> io::Result<f64> {
-    let scene = Scene::new(&Plan::bare("rate-aware"))?;
+/// `tables` are further ones of both configurations.
+fn gateway(tables: &str, load: Load, duration: Duration) -> io::Result<Needed> {
+    let scene = Scene::new(&Plan { tables: tables.into(), ..Plan::bare("rate-aware") })?;
     scene.settle()?;
     let [hub, site] = scene.pids();
     load(&Tunnel { pids: [hub, site], hub: scene.namespace("hub"), site: scene.namespace("site") }, duration)
@@ -106,7 +128,7 @@ fn other(start: Start, load: Load, duration: Duration) -> io::Result<f64> {
     let ends = start(&line)?;
     let pids = ends.each_ref().map(|end| end.0.id());
     let [hub, site] = line.namespaces;
-    load(&Tunnel { pids, hub, site }, duration)
+    Ok(load(&Tunnel { pids, hub, site }, duration)?.all)
 }
 
 /// `None`: there is no such program.
@@ -115,7 +137,27 @@ fn wireguard(load: Load, duration: Duration) -> io::Result<Option<f64>> {
 }
 
 fn compare(load: Load, duration: Duration) -> io::Result<([f64; 2], Option<f64>)> {
-    Ok(([gateway(load, duration)?, other(tunnel::copier, load, duration)?], wireguard(load, duration)?))
+    let own = gateway("", load, duration)?.all;
+    Ok(([own, other(tunnel::copier, load, duration)?], wireguard(load, duration)?))
+}
+
+/// One queue of the TUN interface beside two with threads of their own.
+pub(crate) fn queues(duration: Duration) -> io::Result<Vec<Value>> {
+    const TWO: &str = "[offload]\nqueues = 2\n";
+    let [packet_of_one, packet] = [gateway("", flood, duration)?, gateway(TWO, flood, duration)?];
+    let [kib_of_one, kib] = [gateway("", bulk, duration)?, gateway(TWO, bulk, duration)?];
+    Ok([
+        ("µs for each packet, one queue", packet_of_one.all),
+        ("µs for each packet, two queues", packet.all),
+        ("the same of the busier first thread, one queue", packet_of_one.busier),
+        ("the same of the busier first thread, two queues", packet.busier),
+        ("µs for each KiB, one queue", kib_of_one.all),
+        ("µs for each KiB, two queues", kib.all),
+        ("the same of the busier first thread, one queue", kib_of_one.busier),
+        ("the same of the busier first thread, two queues", kib.busier),
+    ]
+    .map(|(what, got)| Value::new(what, got, Bar::None))
+    .into())
 }
 
 pub(crate) fn packets(duration: Duration) -> io::Result<Vec<Value>> {

@@ -66,7 +66,7 @@ impl Value {
 
 type Measure = fn(Duration) -> io::Result<Vec<Value>>;
 
-const BARS: [(&str, Measure); 14] = [
+const BARS: [(&str, Measure); 15] = [
     // First: it tells what this process grows by, and later it would use what others have freed.
     ("a hub with 200 sites", memory::two_hundred),
     ("start to the first packet", lines::first_packet),
@@ -82,6 +82,7 @@ const BARS: [(&str, Measure); 14] = [
     ("voice beside bulk", lines::voice),
     ("cost of UDP packets", cost::packets),
     ("cost of a TCP flow", cost::stream),
+    ("queues of the TUN interface", cost::queues),
 ];
 
 fn main() -> io::Result<()> {

@@ -25,7 +25,7 @@ use error::Place;
 use ipnet::IpNet;
 use keys::{PathTable, SitePathTable};
 use ropewalk_bonding::{Class, CompactHeader, Config as Bond, ConfigError, MAX_PATHS, PathConfig};
-use schema::{File, HubTable, SiteTable};
+use schema::{File, HubTable, OffloadTable, SiteTable};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -37,6 +37,8 @@ const LEAST_MTU: u16 = 1280;
 const UDP: usize = 8;
 /// The most sites of a hub. All their sessions have names of two octets.
 const MOST_SITES: usize = 4096;
+/// The most queues of the TUN interface.
+const MOST_QUEUES: u8 = 16;
 
 /// A path's socket: where it is bound, and where it leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -96,6 +98,8 @@ pub struct Offload {
     pub send: bool,
     /// `recvmmsg` with UDP_GRO.
     pub receive: bool,
+    /// Queues of the TUN interface. With more than one each has threads of its own.
+    pub queues: u8,
 }
 
 /// The whole configuration of a gateway.
@@ -172,13 +176,18 @@ impl Config {
             seccomp: file.gateway.seccomp,
             flow_key,
             names: directory.into_names(),
-            offload: Offload {
-                tun: file.offload.tun,
-                send: file.offload.send,
-                receive: file.offload.receive,
-            },
+            offload: offload(&place, &file)?,
         })
     }
+}
+
+fn offload(place: &Place<'_>, file: &File) -> Result<Offload, Mistake> {
+    let OffloadTable { tun, send, receive, queues } = &file.offload;
+    if let Some(queues) = queues.as_ref().filter(|queues| !(1..=MOST_QUEUES).contains(queues.get_ref())) {
+        return Err(place.at(queues.span(), format!("1 to {MOST_QUEUES}")));
+    }
+    let queues = queues.as_ref().map_or(1, |queues| *queues.get_ref());
+    Ok(Offload { tun: *tun, send: *send, receive: *receive, queues })
 }
 
 fn control(file: &File) -> PathBuf {

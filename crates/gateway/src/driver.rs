@@ -14,6 +14,7 @@ mod signals;
 mod spent;
 mod watch;
 
+pub use confine::give_up_capabilities;
 pub use filter::Seccomp;
 pub use gre::run_gre;
 pub use request::{PathChange, Report, Request};

@@ -31,11 +31,12 @@ pub(super) struct OffloadTable {
     pub(super) tun: bool,
     pub(super) send: bool,
     pub(super) receive: bool,
+    pub(super) queues: Option<Spanned<u8>>,
 }
 
 impl Default for OffloadTable {
     fn default() -> Self {
-        Self { tun: true, send: true, receive: true }
+        Self { tun: true, send: true, receive: true, queues: None }
     }
 }
 

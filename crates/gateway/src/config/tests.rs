@@ -141,6 +141,8 @@ fn mistakes_tell_line_column_key_and_what_is_expected() {
             SITE.replace("203.0.113.5:4500", "nobody.example.org:4500"),
             "site.toml:12:11: hub.address: expected a name that can be looked up: nobody answers",
         ),
+        (format!("{SITE}[offload]\nqueues = 0\n"), "site.toml:29:10: offload.queues: expected 1 to 16"),
+        (format!("{SITE}[offload]\nqueues = 17\n"), "site.toml:29:10: offload.queues: expected 1 to 16"),
     ];
     for (text, expected) in cases {
         let got = mistake(&text);

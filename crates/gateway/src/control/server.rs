@@ -2,7 +2,7 @@
 //! nothing.
 
 use super::metrics;
-use crate::driver::{PathChange, Report, Request, Start};
+use crate::driver::{PathChange, Report, Request, Start, give_up_capabilities};
 use std::fs;
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpListener};
@@ -95,7 +95,7 @@ impl Listener {
 
     /// Gives up capabilities before the server's own threads begin, so that they have none.
     fn answer_all(self, start: &Start) -> io::Result<()> {
-        give_up_all().map_err(io::Error::other)?;
+        give_up_capabilities()?;
         let server = match self.socket {
             Socket::Unix(socket) => Server::from_listener(socket, None),
             Socket::Tcp(socket) => Server::from_listener(socket, None),
@@ -107,12 +107,6 @@ impl Listener {
         }
         Ok(())
     }
-}
-
-/// Gives up all capabilities of this thread.
-fn give_up_all() -> Result<(), caps::errors::CapsError> {
-    caps::clear(None, caps::CapSet::Effective)?;
-    caps::clear(None, caps::CapSet::Permitted)
 }
 
 fn report(start: &Start) -> Option<Report> {

@@ -99,6 +99,15 @@ pub(super) fn become_number(number: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives up all capabilities of this thread.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn give_up_capabilities() -> io::Result<()> {
+    let sets = [CapSet::Effective, CapSet::Permitted];
+    sets.into_iter().try_for_each(|set| caps::clear(None, set)).map_err(io::Error::other)
+}
+
 /// Leaves what a process needs that only looks names up: it has no capability, writes no file, and
 /// connects by TCP to name servers alone. `become_other` makes it another user.
 ///

@@ -82,7 +82,7 @@ pub fn run_gre(config: &GreConfig) -> Result<(), Error> {
     let signals = ends().map_err(system("signals"))?;
     // One packet for each system call: joined packets would have to be cut before they are
     // numbered.
-    let offload = Offload { tun: false, send: false, receive: false };
+    let offload = Offload { tun: false, send: false, receive: false, queues: 1 };
     let name = &config.tun.name;
     let inside = Inside::open(&config.tun, config.mark, offload)
         .map_err(|source| Error::Inside { name: name.clone(), source })?;
@@ -121,8 +121,9 @@ impl Loop {
             }
             self.bond.handle_timeout(now());
             while let Some(packet) = self.bond.poll_deliver() {
-                self.unsent += u64::from(self.inside.send(&packet).is_err());
+                self.inside.send(&packet);
             }
+            self.unsent += self.inside.flush();
         }
     }
 

@@ -1,44 +1,40 @@
 //! The TUN interface with its addresses and routes. Rules would outlive the process, so they are
 //! removed when this value is dropped.
 
+mod batch;
 mod joined;
+mod queue;
+mod threads;
+
+pub(super) use queue::Read;
 
 use crate::config::{Offload, Tun};
 use crate::netlink::Netlink;
+use crate::packet::FlowHasher;
 use ipnet::IpNet;
-use joined::{Joined, Split};
+use joined::Split;
 use netlink_packet_route::AddressFamily;
+use queue::Queue;
+use rustix::event::{EventfdFlags, eventfd};
 use std::io;
-use std::os::fd::AsFd;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use threads::Threads;
 use tun_rs::{DeviceBuilder, DeviceBuilderGuard, SyncDevice};
 
 /// Packets that wait for this process before the kernel drops some.
 const QUEUE: u32 = 1000;
-/// The longest IP packet.
-const LONGEST: usize = 65_535;
 const FAMILIES: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 /// The open TUN interface.
 pub(super) struct Inside {
-    device: SyncDevice,
+    /// Empty when `threads` work.
+    queues: Vec<Queue>,
+    /// For the threads: later none can be made.
+    event: OwnedFd,
+    threads: Option<Threads>,
     index: u32,
     netlink: Netlink,
     mark: u32,
-    buffer: Vec<u8>,
-    /// `None`: a system call for each packet.
-    offload: Option<(Split, Joined)>,
-}
-
-/// What was read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Read {
-    /// Packets.
-    Some,
-    /// There are none.
-    Nothing,
-    /// Something that is no packet.
-    Unknown,
 }
 
 fn family(net: &IpNet) -> AddressFamily {
@@ -49,37 +45,80 @@ fn builder(tun: &Tun) -> DeviceBuilder {
     DeviceBuilder::new().name(&tun.name).mtu(tun.mtu).tx_queue_len(QUEUE).enable(false)
 }
 
-fn offloading_device(tun: &Tun) -> io::Result<SyncDevice> {
-    let with_offloads = |options: &mut DeviceBuilderGuard<'_>| {
-        options.offload(true);
-    };
-    builder(tun).with(with_offloads).build_sync()
+/// What a device is made with.
+#[derive(Clone, Copy)]
+struct Wanted {
+    offload: bool,
+    many_queues: bool,
 }
 
-/// Makes the device, with offloads if they are wanted and this kernel has them.
-fn best_device(tun: &Tun, offload: Offload) -> io::Result<SyncDevice> {
-    if !offload.tun {
-        return builder(tun).build_sync();
+impl Wanted {
+    /// This, and what is left of it if the kernel refuses a part.
+    fn choices(self) -> impl Iterator<Item = Self> {
+        let all = [(true, true), (true, false), (false, true), (false, false)];
+        let all = all.map(|(offload, many_queues)| Self { offload, many_queues });
+        all.into_iter()
+            .filter(move |choice| choice.offload <= self.offload && choice.many_queues <= self.many_queues)
     }
-    offloading_device(tun).or_else(|error| {
-        let plain = builder(tun).build_sync()?;
-        tracing::info!(reason = %error, "the kernel has no offloads for the TUN interface: they are left out");
-        Ok(plain)
-    })
+
+    fn device(self, tun: &Tun) -> io::Result<SyncDevice> {
+        let set = |options: &mut DeviceBuilderGuard<'_>| {
+            options.offload(self.offload).multi_queue(self.many_queues);
+        };
+        builder(tun).with(set).build_sync()
+    }
+}
+
+/// Makes the device with what is wanted and this kernel has.
+fn best_device(tun: &Tun, wanted: Wanted) -> io::Result<SyncDevice> {
+    let mut refusal = io::Error::other("nothing was tried");
+    for choice in wanted.choices() {
+        match choice.device(tun) {
+            Err(error) => refusal = error,
+            Ok(device) => {
+                for (is_missing, what) in [
+                    (wanted.offload && !choice.offload, "offloads"),
+                    (wanted.many_queues && !choice.many_queues, "several queues"),
+                ] {
+                    if is_missing {
+                        tracing::info!(reason = %refusal, "the TUN interface is made without {what}");
+                    }
+                }
+                return Ok(device);
+            }
+        }
+    }
+    Err(refusal)
+}
+
+/// The first queue, and as many more as are wanted and this kernel gives.
+fn all_queues(first: SyncDevice, wanted: usize, mtu: u16) -> io::Result<Vec<Queue>> {
+    let mut devices = vec![first];
+    while devices.len() < wanted {
+        match devices[0].try_clone() {
+            Ok(another) => devices.push(another),
+            Err(error) => {
+                let count = devices.len();
+                tracing::info!(reason = %error, count, "the TUN interface has fewer queues than wanted");
+                break;
+            }
+        }
+    }
+    devices.into_iter().map(|device| Queue::new(device, mtu)).collect()
 }
 
 impl Inside {
     /// Makes the interface. What a killed process has left is removed first.
     pub(super) fn open(tun: &Tun, mark: u32, offload: Offload) -> io::Result<Self> {
-        let device = best_device(tun, offload)?;
-        device.set_nonblocking(true)?;
-        let index = device.if_index()?;
-        let offload = device.tcp_gso().then(|| (Split::new(tun.mtu), Joined::default()));
-        let buffer = vec![0; LONGEST + tun_rs::VIRTIO_NET_HDR_LEN];
-        let mut inside = Self { device, index, netlink: Netlink::open()?, mark, buffer, offload };
+        let wanted = Wanted { offload: offload.tun, many_queues: offload.queues > 1 };
+        let first = best_device(tun, wanted)?;
+        let (index, has_offloads) = (first.if_index()?, first.tcp_gso());
+        let queues = all_queues(first, usize::from(offload.queues), tun.mtu)?;
+        let event = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        let mut inside = Self { queues, event, threads: None, index, netlink: Netlink::open()?, mark };
         inside.remove_rules();
         let netlink = &mut inside.netlink;
-        if inside.offload.is_some() {
+        if has_offloads {
             netlink.set_most_segments(index, Split::MOST as u32)?;
         }
         netlink.set_up(index)?;
@@ -91,6 +130,16 @@ impl Inside {
             }
         }
         Ok(inside)
+    }
+
+    /// Starts the threads of the queues, if there are several. They have what privileges this
+    /// thread has left.
+    pub(super) fn begin(&mut self, hasher: FlowHasher) -> io::Result<()> {
+        if self.queues.len() > 1 {
+            let event = self.event.try_clone()?;
+            self.threads = Some(Threads::begin(std::mem::take(&mut self.queues), hasher, event)?);
+        }
+        Ok(())
     }
 
     /// Lets the packets of the user whose number is the mark pass by the tunnel.
@@ -105,36 +154,34 @@ impl Inside {
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
-        self.device.as_fd()
-    }
-
-    /// Passes on what one system call gives: one packet, or those that the kernel has joined into
-    /// one.
-    pub(super) fn receive(&mut self, mut take: impl FnMut(&mut [u8])) -> io::Result<Read> {
-        let read = match &mut self.offload {
-            Some((split, _)) => split.receive(&self.device, &mut self.buffer, take),
-            None => self.device.recv(&mut self.buffer).map(|len| take(&mut self.buffer[..len])),
-        };
-        match read {
-            Ok(()) => Ok(Read::Some),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Read::Nothing),
-            Err(error) if error.raw_os_error().is_none() => Ok(Read::Unknown),
-            Err(error) => Err(error),
+        match &self.threads {
+            Some(threads) => threads.fd(),
+            None => self.queues[0].source.fd(),
         }
     }
 
-    /// Hands a packet to the kernel, or adds it to those that are written together. The kernel may
-    /// refuse a packet that it does not understand.
-    pub(super) fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        match &mut self.offload {
-            Some((_, joined)) => joined.push(&self.device, packet),
-            None => self.device.send(packet).map(drop),
+    /// Passes on some of the packets that wait.
+    pub(super) fn receive(&mut self, take: impl FnMut(&mut [u8])) -> io::Result<Read> {
+        match &mut self.threads {
+            Some(threads) => threads.receive(take),
+            None => self.queues[0].source.receive(take),
         }
     }
 
-    /// Hands the packets that wait to the kernel.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        self.offload.as_mut().map_or(Ok(()), |(_, joined)| joined.flush(&self.device))
+    /// Adds a packet to those that go to the kernel with the next [`Self::flush`], or earlier.
+    pub(super) fn send(&mut self, packet: &[u8]) {
+        match &mut self.threads {
+            Some(threads) => threads.send(packet),
+            None => self.queues[0].sink.send(packet),
+        }
+    }
+
+    /// Hands the packets that wait to the kernel. Returns how many system calls it has refused.
+    pub(super) fn flush(&mut self) -> u64 {
+        match &mut self.threads {
+            Some(threads) => threads.flush(),
+            None => self.queues[0].sink.flush(),
+        }
     }
 
     /// Sets the MTU of the interface, in octets.

@@ -16,6 +16,7 @@ use super::spent::{self, SpentFile};
 use super::watch::Watch;
 use crate::bond::{Core, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
+use crate::packet::FlowHasher;
 use crate::record::{Recorder, Shared, noted};
 use crate::session::offer::{NAME, name_is_good};
 use nix::sys::signalfd::SignalFd;
@@ -163,11 +164,13 @@ pub fn run<T>(
     // It begins first, so that it has none of this process's files.
     let lookups = names::resolver(&config);
     let seccomp = if config.seccomp { Seccomp::On } else { Seccomp::Off };
+    let flow_key = config.flow_key;
     let mut own = Loop::new(config, record, requests, Arc::clone(&wake), signals, lookups)?;
     let opened = open();
     let has_low_ports = own.outlets.iter().any(Outlet::has_low_port);
     confine(&Confinement { user: &user, has_low_ports, folder: folder.as_deref(), seccomp })
         .map_err(system("giving up what is not needed"))?;
+    own.inside.begin(FlowHasher::new(flow_key)).map_err(system("threads for the interface"))?;
     ready(opened, Start { sender, wake });
     own.run().map_err(system("waiting for packets"))
 }
@@ -345,13 +348,9 @@ impl Loop {
         self.send_outside();
         let now = now();
         while let Some(packet) = self.core.poll_deliver(now) {
-            if self.inside.send(packet.octets()).is_err() {
-                self.core.note_drop(Reason::NotSent);
-            }
+            self.inside.send(packet.octets());
         }
-        if self.inside.flush().is_err() {
-            self.core.note_drop(Reason::NotSent);
-        }
+        (0..self.inside.flush()).for_each(|_| self.core.note_drop(Reason::NotSent));
         while let Some((peer, notice)) = self.core.poll_notice() {
             self.tell(peer, notice.to_string(), notice.level());
         }

@@ -13,6 +13,7 @@ mod names;
 mod net;
 mod page;
 mod privileges;
+mod queues;
 mod records;
 mod soak;
 
