@@ -13,8 +13,6 @@ const FIRST: &[&str] = &[
     "late/1 of a punctual gateway",
     "steps/0 of the best line",
     "steps/0 datagrams lost beyond what outages cost",
-    "marks/1 the call's delay, marked less unmarked, ms",
-    "marks/2 the call's delay, marked less unmarked, ms",
 ];
 
 /// The same of the second drawing.

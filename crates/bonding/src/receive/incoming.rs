@@ -50,7 +50,7 @@ pub(crate) struct Incoming {
     /// By how many µs the least delay of each path was below this path's, when both were last
     /// known.
     ahead: [i64; MAX_PATHS],
-    /// Its recent values, of the shortest path.
+    /// How much longer this path was than the shortest of late, in µs.
     longer: Extremes,
     /// The bond's greatest number known to have been sent before or with what came.
     highest: Option<GlobalSeq>,

@@ -181,6 +181,37 @@ fn classes_are_treated_as_they_ask() {
     assert!(both.percentile_ms(0.9) < duplicated.percentile_ms(0.999));
 }
 
+/// The 99th percentile of a call's delay, in ms, beside bulk over two lines.
+fn call_beside_bulk(classes: [Class; 2], links: Vec<[Line; 2]>, load: f64) -> f64 {
+    let mut bulk = Flow { stop: at(20.0), ..Flow::new(1, load, 1400) };
+    let mut call = Flow { interval: ms(20.0), start: at(2.0), stop: at(20.0), ..Flow::new(2, 1.0, 200) };
+    (call.key.class, bulk.key.class) = (classes[0], classes[1]);
+    let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 5);
+    let mut app = ConstantRate::new(vec![bulk, call]);
+    bond.run(at(20.5), &mut app);
+    assert!(app.tallies[1].loss_from(0) < 0.01, "{classes:?}: {}", app.tallies[1].loss_from(0));
+    app.tallies[1].percentile_ms(0.99)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    /// A copy by the longer path alone would come later than without the mark. And bulk that is
+    /// marked would take each path before the call may.
+    #[test]
+    fn no_mark_makes_a_call_slower(
+        rates in uniform2(5.0..80.0),
+        delays in uniform2(4.0..40.0),
+        load in 0.8..1.2,
+    ) {
+        let links = || [0, 1].map(|place| both_ways(line(rates[place], delays[place]))).to_vec();
+        let load = load * (rates[0] + rates[1]);
+        let classes = [[Class::Normal; 2], [Class::Duplicated, Class::Normal], [Class::Normal, Class::LowDelay]];
+        let [plain, copied, beside] = classes.map(|classes| call_beside_bulk(classes, links(), load));
+        prop_assert!(copied <= plain + 2.5, "{copied} ms with copies, {plain} ms without");
+        prop_assert!(beside <= plain + 2.5, "{beside} ms beside marked bulk, {plain} ms beside plain");
+    }
+}
+
 #[test]
 fn a_flow_that_fits_the_first_path_stays_on_it() {
     let config = config(SchedulerConfig::FlowAware(FlowAwareConfig::default()));
