@@ -154,7 +154,7 @@ impl Threads {
             return;
         }
         let batch = std::mem::replace(&mut lane.batch, self.pool.take());
-        if !lane.sender.as_ref().is_some_and(|sender| sender.send(batch).is_ok()) {
+        if lane.sender.as_ref().is_none_or(|sender| sender.send(batch).is_err()) {
             self.is_broken = true;
             raise(&self.event);
         }
