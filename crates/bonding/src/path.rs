@@ -366,20 +366,18 @@ impl<P> Path<P> {
             self.channel.on_delivered(len, &state, rtt);
         }
         let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
-        let floor = self.floor(way);
-        self.channel.on_spread(Spread {
-            excess: time(report.excess),
-            reordering: time(report.reordering),
-            floor,
-        });
+        let (excess, reordering) = (time(report.excess), time(report.reordering));
+        self.channel.on_spread(Spread { excess, reordering, floor: self.floor(way) });
         self.channel.end_report(now);
     }
 
     /// The least round trip that a packet can have whose report comes by the shortest way back.
     /// Keepalives are measured by one clock. Reports compare two, and one may have been set by a
-    /// little, so what they take off may be too much.
+    /// little, so what they take off may be too much. Where keepalives vary, the least of them may
+    /// not have been the least possible.
     fn floor(&self, way: WayBack) -> Duration {
-        self.base_rtt.get().unwrap_or_default().saturating_sub(way.longer)
+        let least = self.base_rtt.get().unwrap_or_default().saturating_sub(way.longer);
+        least.saturating_sub(self.liveness.rttvar())
     }
 
     /// Takes over the controller's rate, once its start is over.

@@ -207,8 +207,10 @@ proptest! {
         let load = load * (rates[0] + rates[1]);
         let classes = [[Class::Normal; 2], [Class::Duplicated, Class::Normal], [Class::Normal, Class::LowDelay]];
         let [plain, copied, beside] = classes.map(|classes| call_beside_bulk(classes, links(), load));
+        // What is marked may leave early by two full packets.
+        let early = 2.0 * 1548.0 * 8.0 / 1e3 / f64::min(rates[0], rates[1]);
         prop_assert!(copied <= plain + 2.5, "{copied} ms with copies, {plain} ms without");
-        prop_assert!(beside <= plain + 2.5, "{beside} ms beside marked bulk, {plain} ms beside plain");
+        prop_assert!(beside <= plain + 2.5 + early, "{beside} ms beside marked bulk, {plain} ms beside plain");
     }
 }
 
