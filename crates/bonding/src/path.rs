@@ -39,8 +39,6 @@ pub(crate) struct WayBack {
     /// back. These are one-way delays by the peer's clock, so a queue on the way to the peer is not
     /// part of them.
     pub(crate) late: Duration,
-    /// By how much the path's own way back is longer than the shortest, both without queues.
-    pub(crate) longer: Duration,
 }
 
 impl WayBack {
@@ -366,18 +364,8 @@ impl<P> Path<P> {
             self.channel.on_delivered(len, &state, rtt);
         }
         let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
-        let (excess, reordering) = (time(report.excess), time(report.reordering));
-        self.channel.on_spread(Spread { excess, reordering, floor: self.floor(way) });
+        self.channel.on_spread(Spread { excess: time(report.excess), reordering: time(report.reordering) });
         self.channel.end_report(now);
-    }
-
-    /// The least round trip that a packet can have whose report comes by the shortest way back.
-    /// Keepalives are measured by one clock. Reports compare two, and one may have been set by a
-    /// little, so what they take off may be too much. Where keepalives vary, the least of them may
-    /// not have been the least possible.
-    fn floor(&self, way: WayBack) -> Duration {
-        let least = self.base_rtt.get().unwrap_or_default().saturating_sub(way.longer);
-        least.saturating_sub(self.liveness.rttvar())
     }
 
     /// Takes over the controller's rate, once its start is over.
@@ -582,21 +570,6 @@ mod tests {
         let way = |late| WayBack { late: ms(late), ..WayBack::default() };
         assert_eq!(way(12).usual(ms(40)), ms(28));
         assert_eq!(way(5_000).usual(ms(40)), ms(40));
-    }
-
-    #[test]
-    fn no_round_trip_is_shorter_than_one_clock_shows() {
-        let mut path = sent(10);
-        path.on_round_trip(at(40), Duration::from_millis(36));
-        // The report's way back is 4 ms longer than the shortest. Of the 40 ms it took, 30 are said
-        // to be a wait: the peer's clock was set in between.
-        let way = WayBack {
-            late: Duration::from_millis(30),
-            longer: Duration::from_millis(4),
-            ..WayBack::default()
-        };
-        path.on_report(at(49), &report(10, 10, 0, 9), way, &KeepaliveConfig::default());
-        assert_eq!(path.channel.srtt(), Some(Duration::from_millis(32)));
     }
 
     #[test]

@@ -295,10 +295,9 @@ impl<P: Payload> Endpoint<P> {
         }
         let mut progress = [Progress::default(); MAX_PATHS];
         let before = self.weights(now);
-        let mut way = self.way_back(now, path, report.made);
+        let way = self.way_back(now, path, report.made);
         for (place, entry) in report.paths().iter().enumerate() {
             let was = self.paths[place].liveness.state;
-            way.longer = self.incoming[place].longer();
             progress[place] = self.paths[place].on_report(now, entry, way, &self.config.keepalive);
             self.note_state(place, was);
         }
@@ -316,11 +315,10 @@ impl<P: Payload> Endpoint<P> {
         for (least, path) in least.iter_mut().zip(&self.incoming) {
             *least = path.least_delay(now);
         }
-        self.incoming.iter_mut().zip(least).for_each(|(path, own)| path.compare(now, own, &least));
         let own = least[path.index()].unwrap_or(delay);
-        let late = self.incoming[path.index()].lateness(delay, own);
+        let late = self.incoming[path.index()].lateness(delay, own, &least);
         let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
-        WayBack { shortest, late, longer: Duration::ZERO }
+        WayBack { shortest, late }
     }
 
     fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {

@@ -95,11 +95,6 @@ impl Liveness {
         self.rtt.srtt()
     }
 
-    /// By how much round trips of its keepalives differ from the smoothed one, on average.
-    pub(crate) fn rttvar(&self) -> Duration {
-        self.rtt.rttvar()
-    }
-
     /// A report says that data came, `held` before the report was sent. Data that came too long ago
     /// prove nothing about the path now.
     pub(crate) fn on_progress(&mut self, now: Instant, held: Duration, config: &KeepaliveConfig) {

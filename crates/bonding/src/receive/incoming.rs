@@ -50,8 +50,6 @@ pub(crate) struct Incoming {
     /// By how many µs the least delay of each path was below this path's, when both were last
     /// known.
     ahead: [i64; MAX_PATHS],
-    /// How much longer this path was than the shortest of late, in µs.
-    longer: Extremes,
     /// The bond's greatest number known to have been sent before or with what came.
     highest: Option<GlobalSeq>,
     /// All packets of the bond from `solo_from` to `solo_until` went on this path alone.
@@ -93,7 +91,6 @@ impl Incoming {
             reports: Extremes::new(now),
             measured_from: Instant::ZERO,
             ahead: [0; MAX_PATHS],
-            longer: Extremes::new(now),
             highest: None,
             solo_from: GlobalSeq::new(0),
             solo_until: GlobalSeq::new(0),
@@ -259,32 +256,15 @@ impl Incoming {
         delays.filter_map(|delays| delays.least_since(now, self.rest * 2)).min()
     }
 
-    /// Compares this path's least delay, `own`, with that of each path. The last known difference
-    /// counts for a path that is silent now.
-    pub(crate) fn compare(&mut self, now: Instant, own: Option<i64>, least: &[Option<i64>]) {
-        for (ahead, least) in self.ahead.iter_mut().zip(least) {
-            *ahead = own.zip(*least).map_or(*ahead, |(own, least)| own - least);
-        }
-        if own.is_some() {
-            self.longer.note(now, self.ahead());
-        }
-    }
-
-    /// The least of how much longer this path's way was than the shortest in the last second, both
-    /// without queues. Right after the peer's clock was set the difference is wrong, until
-    /// something has come by both.
-    pub(crate) fn longer(&self) -> Duration {
-        Duration::from_micros(self.longer.least().unwrap_or_default() as u64)
-    }
-
-    fn ahead(&self) -> i64 {
-        self.ahead.iter().copied().max().unwrap_or_default().max(0)
-    }
-
     /// By how much later a report came by this path than the quickest packet by the path with the
-    /// shortest way. `own` is this path's least delay.
-    pub(crate) fn lateness(&self, relative: i64, own: i64) -> Duration {
-        Duration::from_micros(((relative - own).max(0) + self.ahead()) as u64)
+    /// shortest way. `own` is this path's least delay, and `least` has that of each path. The last
+    /// known difference counts for a path that is silent now.
+    pub(crate) fn lateness(&mut self, relative: i64, own: i64, least: &[Option<i64>]) -> Duration {
+        for (ahead, least) in self.ahead.iter_mut().zip(least) {
+            *ahead = least.map_or(*ahead, |least| own - least);
+        }
+        let ahead = self.ahead.iter().copied().max().unwrap_or_default();
+        Duration::from_micros((relative - own + ahead).max(0) as u64)
     }
 
     /// The request for the missing packets that are due now, if the peer keeps what it sends.
@@ -375,8 +355,7 @@ mod tests {
         let mut late = |millis, relative| {
             path.note_report(at(millis), relative);
             let least = path.least_delay(at(millis));
-            path.compare(at(millis), least, &[least]);
-            path.lateness(relative, least.expect("one just came")).as_micros()
+            path.lateness(relative, least.expect("one just came"), &[least]).as_micros()
         };
         assert_eq!(late(0, 4_000), 0);
         assert_eq!(late(10, 9_000), 5_000);
@@ -387,23 +366,6 @@ mod tests {
             late(600 + step * 100, 13_000);
         }
         assert_eq!(late(2_200, 13_000), 0);
-    }
-
-    #[test]
-    fn how_much_longer_a_way_is_shows_only_when_both_were_heard_since_a_clock_was_set() {
-        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
-        let mut longer = |millis, own, shortest| {
-            path.compare(at(millis), Some(own), &[Some(shortest), Some(own)]);
-            path.longer().as_micros()
-        };
-        assert_eq!(longer(600, 20_000, 8_000), 12_000);
-        // The peer's clock was set forward by 5 ms, and so far only the shortest way shows it.
-        assert_eq!(longer(610, 20_000, 3_000), 12_000);
-        assert_eq!(longer(630, 15_000, 3_000), 12_000);
-        // A way that has become longer counts after a second.
-        assert_eq!(longer(1_100, 25_000, 3_000), 12_000);
-        assert_eq!(longer(1_600, 25_000, 3_000), 22_000);
     }
 
     #[test]
@@ -431,8 +393,7 @@ mod tests {
         assert_eq!((path.least_delay(at(3)), path.recent.most()), (None, None));
         path.note_report(at(42), 31_000);
         assert_eq!(path.least_delay(at(42)), Some(31_000));
-        path.compare(at(42), Some(31_000), &[Some(31_000)]);
-        assert_eq!(path.lateness(31_000, 31_000), Duration::ZERO);
+        assert_eq!(path.lateness(31_000, 31_000, &[Some(31_000)]), Duration::ZERO);
     }
 
     #[test]
@@ -442,8 +403,7 @@ mod tests {
         let mut late = |millis, relative, other| {
             path.note_report(at(millis), relative);
             let least = path.least_delay(at(millis));
-            path.compare(at(millis), least, &[other, least]);
-            path.lateness(relative, least.expect("one just came")).as_micros()
+            path.lateness(relative, least.expect("one just came"), &[other, least]).as_micros()
         };
         assert_eq!(late(0, 20_000, None), 0);
         assert_eq!(late(10, 21_000, Some(8_000)), 13_000);

@@ -22,8 +22,6 @@ pub struct Spread {
     pub excess: Duration,
     /// Packets were late that others overtook.
     pub reordering: Duration,
-    /// No packet takes less: what is shorter is an error of clocks. Zero if that is not known.
-    pub floor: Duration,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -211,9 +209,8 @@ impl<C: PathController> ControlledPath<C> {
             }
             return;
         };
-        let Spread { excess, reordering, floor } = report.spread;
-        let rtt = rtt.max(floor);
-        let least = rtt.saturating_sub(excess).max(floor);
+        let Spread { excess, reordering } = report.spread;
+        let least = rtt.saturating_sub(excess);
         self.min_rtt = self.min_rtt.min(least);
         self.latest = Some((now, least.saturating_sub(reordering)));
         let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
