@@ -32,6 +32,8 @@ pub(crate) struct Queue {
     pub(crate) own: u64,
     /// Those that leave before the last packet of its flow, that one included.
     pub(crate) waiting: u64,
+    /// How long the packet has waited.
+    pub(crate) waited: Duration,
 }
 
 /// One queue, and what it counts.
@@ -161,7 +163,11 @@ impl<P: Payload> Backlog<P> {
             let ask = |first: &Queued<Waiting<P>>, bytes: u64| {
                 accept(
                     first.packet.flow,
-                    Queue { own: bytes, waiting: before + waiting.bytes.min(bytes * flows) },
+                    Queue {
+                        own: bytes,
+                        waiting: before + waiting.bytes.min(bytes * flows),
+                        waited: now.saturating_since(first.enqueued),
+                    },
                 )
             };
             if let Some(queued) = level.queue.dequeue_if(now, &mut level.counts, ask) {

@@ -16,7 +16,7 @@ use cost_first::CostFirst;
 use earliest::EarliestArrival;
 use flow_aware::FlowAware;
 use redundant::Redundant;
-use ropewalk_units::Instant;
+use ropewalk_units::{Duration, Instant};
 use wrr::WeightedRoundRobin;
 
 /// A packet that needs a path.
@@ -129,6 +129,18 @@ pub(crate) fn hurried(ask: &Ask, views: &[View]) -> Decision {
         *early = View { may_send: view.may_copy, ..*view };
     }
     earliest::earliest(ask, &early[..views.len()], ask.usable)
+}
+
+/// All of the paths that may take a copy, once the packet need not wait for a shorter one. It waits
+/// for that no longer than it is shorter: a shorter path that takes nothing may be dead.
+pub(crate) fn copies(views: &[View], usable: PathSet, for_copies: PathSet, waited: Duration) -> Decision {
+    let least = |among: PathSet| among.iter().map(|id| earliest::delivery(&views[id.index()])).min();
+    let gain = least(for_copies).zip(least(usable)).map(|(ready, shortest)| ready - shortest);
+    if gain.is_some_and(|gain| gain <= waited.as_nanos() as i64) {
+        Decision { paths: for_copies, reason: Reason::Copies }
+    } else {
+        Decision::WAIT
+    }
 }
 
 /// The configured scheduler.

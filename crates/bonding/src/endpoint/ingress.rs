@@ -34,12 +34,6 @@ impl SoloRun {
     }
 }
 
-/// All paths that may take a copy, as soon as the one by which it arrives first may. A copy by a
-/// longer path alone would come later than the packet of a flow without the mark.
-fn copies(first: Decision, for_copies: PathSet) -> Decision {
-    if first.paths.is_empty() { first } else { Decision { paths: for_copies, reason: Reason::Copies } }
-}
-
 impl<P: Payload> Endpoint<P> {
     /// A packet from the LAN side. It waits until [`Self::poll_transmit`] hands it out.
     #[inline]
@@ -112,15 +106,14 @@ impl<P: Payload> Endpoint<P> {
         let chosen = &mut self.scheduler;
         let mut decision = Decision::WAIT;
         let mut is_first = true;
-        let taken = self.backlog.pop(now, |flow, Queue { own, waiting }| {
+        let taken = self.backlog.pop(now, |flow, Queue { own, waiting, waited }| {
             let has_turn = std::mem::replace(&mut is_first, false);
-            let hurried = || scheduler::hurried(&Ask { now, bucket: 0, waiting: own, usable }, views);
             decision = if flow.class.is_duplicated() {
-                copies(hurried(), for_copies)
+                scheduler::copies(views, usable, for_copies, waited)
             // Only a flow with few octets waiting may leave early, and only when it has its turn: else
             // it would always be there before the others, who may not.
             } else if flow.class == Class::LowDelay && own <= early && has_turn {
-                hurried()
+                scheduler::hurried(&Ask { now, bucket: 0, waiting: own, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;
                 chosen.pick(&Ask { now, bucket, waiting, usable }, views)

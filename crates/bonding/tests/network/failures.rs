@@ -214,6 +214,24 @@ proptest! {
     }
 }
 
+/// Bulk fills the path that dies, so that it takes nothing more. The call must not wait for it.
+#[test]
+fn a_death_beside_bulk_costs_a_duplicated_call_nothing() {
+    for dying in [0, 1] {
+        let mut links = links();
+        links[dying].iter_mut().for_each(|direction| direction.down.push((at(10.0), at(12.0))));
+        let bulk = Flow { stop: at(12.0), ..Flow::new(1, 130.0, 1400) };
+        let mut call = Flow { interval: ms(20.0), start: at(2.0), stop: at(12.0), ..Flow::new(2, 1.0, 200) };
+        call.key.class = Class::Duplicated;
+        let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 5);
+        let mut app = ConstantRate::new(vec![bulk, call]);
+        bond.run(at(13.0), &mut app);
+        let call = &app.tallies[1];
+        assert!(call.loss_from(0) == 0.0, "path {dying}: {} lost", call.loss_from(0));
+        assert!(call.percentile_ms(1.0) < 80.0, "path {dying}: {} ms", call.percentile_ms(1.0));
+    }
+}
+
 #[test]
 fn a_flow_that_fits_the_first_path_stays_on_it() {
     let config = config(SchedulerConfig::FlowAware(FlowAwareConfig::default()));
