@@ -8,7 +8,7 @@ use crate::flow::{Class, FlowKey};
 use crate::id::{FlowSeq, MAX_PATHS, PathId, PathSeq, PathSet};
 use crate::path::{Kept, Path};
 use crate::queue::{Payload, Queue};
-use crate::scheduler::{self, Ask, Decision, Reason, Scheduler, View};
+use crate::scheduler::{self, Ask, Decision, Scheduler, View};
 use crate::wire::FULL_PACKET;
 use crate::wire::header::{DataHeader, Transmission};
 use ropewalk_units::{Duration, Instant};
