@@ -7,8 +7,6 @@ use std::process::Command;
 const FIRST: &[&str] = &[
     "long-pairs/1 part that lines drop",
     "long-pairs/3 of the best line",
-    "many-paths/0 part that lines drop",
-    "cross-tcp/0 share over 400 packets",
     "cross-tcp/2 share over 400 packets",
     "late/1 of a punctual gateway",
     "steps/0 of the best line",

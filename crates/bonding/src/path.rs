@@ -270,10 +270,15 @@ impl<P> Path<P> {
     /// Starts the controller with the rate of a train, once the base round trip is known. The train
     /// may be reported before the first keepalive is answered.
     fn start_with_train(&mut self, now: Instant, way: WayBack) {
-        if let (Some(rate), Some(own)) = (self.train, self.base_rtt.get()) {
-            self.channel.on_train(now, rate, Some(own / 2 + way.shortest / 2));
+        if let (Some(rate), Some(expected)) = (self.train, self.expected(way)) {
+            self.channel.on_train(now, rate, Some(expected));
             self.train = None;
         }
+    }
+
+    /// What a round trip without queues takes by keepalives, if its report comes by the shortest way back.
+    fn expected(&self, way: WayBack) -> Option<Duration> {
+        self.base_rtt.get().map(|own| own / 2 + way.shortest / 2)
     }
 
     /// Its round trip without queues.
@@ -364,7 +369,8 @@ impl<P> Path<P> {
             self.channel.on_delivered(len, &state, rtt);
         }
         let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
-        self.channel.on_spread(Spread { excess: time(report.excess), reordering: time(report.reordering) });
+        let (excess, reordering) = (time(report.excess), time(report.reordering));
+        self.channel.on_spread(Spread { excess, reordering, expected: self.expected(way) });
         self.channel.end_report(now);
     }
 
@@ -570,6 +576,16 @@ mod tests {
         let way = |late| WayBack { late: ms(late), ..WayBack::default() };
         assert_eq!(way(12).usual(ms(40)), ms(28));
         assert_eq!(way(5_000).usual(ms(40)), ms(40));
+    }
+
+    #[test]
+    fn a_round_trip_that_is_shorter_than_one_clock_shows_is_in_doubt() {
+        let mut path = sent(10);
+        path.on_round_trip(at(40), Duration::from_millis(36));
+        // Of the 40 ms it took, 30 are said to be a wait: the peer's clock was set in between.
+        let way = WayBack { late: Duration::from_millis(30), shortest: Duration::from_millis(20) };
+        path.on_report(at(49), &report(10, 10, 0, 9), way, &KeepaliveConfig::default());
+        assert_eq!(path.channel.srtt(), Some(Duration::from_millis(28)));
     }
 
     #[test]

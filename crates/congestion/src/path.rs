@@ -4,6 +4,7 @@
 mod bbr;
 mod controlled;
 mod copa;
+mod doubt;
 #[cfg(test)]
 mod tests;
 mod transparent;

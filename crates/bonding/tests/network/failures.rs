@@ -277,12 +277,18 @@ fn loss_is_counted_per_path() {
 /// The share of packets that is lost of two flows: one until the sides fall asleep (from when until
 /// when, in s), and one of 10 s that begins at `begins`. They offer `load` Mbit/s.
 fn lost_around(links: Vec<[Line; 2]>, load: f64, sleeps: [(f64, f64); 2], begins: f64) -> [f64; 2] {
-    let before = Flow { stop: at(9.98), ..Flow::new(1, load, 1400) };
-    let after = Flow { start: at(begins), stop: at(begins + 10.0), ..Flow::new(1, load, 1400) };
     let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 7);
     for (side, (from, until)) in sleeps.into_iter().enumerate() {
         bond.sleep(side, at(from), at(until));
     }
+    lost_before_and_after(bond, load, begins)
+}
+
+/// The share of packets that is lost of two flows of `load` Mbit/s: one until 9.98 s, and one of
+/// 10 s that begins at `begins`.
+fn lost_before_and_after(mut bond: Bond, load: f64, begins: f64) -> [f64; 2] {
+    let before = Flow { stop: at(9.98), ..Flow::new(1, load, 1400) };
+    let after = Flow { start: at(begins), stop: at(begins + 10.0), ..Flow::new(1, load, 1400) };
     let mut app = ConstantRate::new(vec![before, after]);
     bond.run(at(begins + 11.0), &mut app);
     [0, 1].map(|flow| app.tallies[flow].loss_from(1000))
@@ -310,6 +316,23 @@ proptest! {
             _ => ([never, (from + 2.0, from + 2.0 + f64::min(length, 0.12))], from + 0.2),
         };
         let [before, after] = lost_around(links(), load, sleeps, begins);
+        prop_assert!(before <= 0.01, "{} of what was sent before is lost", before);
+        prop_assert!(after <= 0.001, "{} of what is sent afterwards is lost", after);
+    }
+
+    /// No end can tell such a step from a timer that is late.
+    #[test]
+    fn a_clock_that_is_set_forward_by_a_little_leaves_the_lines_filled(
+        rates in uniform2(10.0..100.0),
+        delays in uniform2(2.0..60.0),
+        step in 2.0..38.0,
+        side in 0usize..2,
+    ) {
+        let links = [0, 1].map(|place| both_ways(line(rates[place], delays[place]))).to_vec();
+        let load = 0.85 * (rates[0] + rates[1]) * 1400.0 / 1448.0;
+        let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 7);
+        bond.set_forward(side, at(9.99), ms(step));
+        let [before, after] = lost_before_and_after(bond, load, 10.0);
         prop_assert!(before <= 0.01, "{} of what was sent before is lost", before);
         prop_assert!(after <= 0.001, "{} of what is sent afterwards is lost", after);
     }

@@ -63,6 +63,8 @@ struct Gateway {
     sleep: (Instant, Instant),
     /// What came meanwhile, and by which line.
     came_asleep: Vec<(usize, Datagram<Packet>)>,
+    /// Its clock is set forward: when, and by how much.
+    step: (Instant, Duration),
 }
 
 impl Gateway {
@@ -77,7 +79,20 @@ impl Gateway {
             data_bytes: vec![0; config.paths.len()],
             sleep: (Instant::MAX, Instant::MAX),
             came_asleep: Vec::new(),
+            step: (Instant::MAX, Duration::ZERO),
         }
+    }
+
+    /// What its clock shows.
+    fn clock(&self, now: Instant) -> Instant {
+        let (at, by) = self.step;
+        if now >= at { now.saturating_add(by) } else { now }
+    }
+
+    /// When its clock shows this.
+    fn when(&self, shown: Instant) -> Instant {
+        let (at, by) = self.step;
+        if shown < at { shown } else { at.max(Instant::ZERO + shown.saturating_since(Instant::ZERO + by)) }
     }
 
     fn is_asleep(&self, now: Instant) -> bool {
@@ -85,7 +100,7 @@ impl Gateway {
     }
 
     fn take(&mut self, now: Instant, line: usize, datagram: Datagram<Packet>) {
-        let taken = self.endpoint.handle_datagram(now, PathId(line as u8), datagram);
+        let taken = self.endpoint.handle_datagram(self.clock(now), PathId(line as u8), datagram);
         self.refused += u64::from(taken.is_err());
     }
 
@@ -119,7 +134,7 @@ impl End for Gateway {
         if self.is_asleep(now) {
             return None;
         }
-        let (path, datagram) = self.endpoint.poll_transmit(now)?;
+        let (path, datagram) = self.endpoint.poll_transmit(self.clock(now))?;
         let (len, datagram) = match datagram {
             Datagram::Control(control) => {
                 let mut octets = Vec::new();
@@ -142,20 +157,20 @@ impl End for Gateway {
         while let Some(event) = self.endpoint.poll_event() {
             self.events.push((now, event));
         }
-        while let Some(packet) = self.endpoint.poll_deliver(now) {
+        while let Some(packet) = self.endpoint.poll_deliver(self.clock(now)) {
             self.delivered.push(packet);
         }
     }
 
     fn deadline(&self) -> Instant {
-        let due = self.endpoint.poll_timeout().map_or(Instant::MAX, |timer| timer.0);
+        let due = self.endpoint.poll_timeout().map_or(Instant::MAX, |timer| self.when(timer.0));
         if self.is_asleep(due) { self.sleep.1 } else { due }
     }
 
     fn handle_timeout(&mut self, now: Instant) {
         if !self.is_asleep(now) {
             self.wake_up(now);
-            self.endpoint.handle_timeout(now);
+            self.endpoint.handle_timeout(self.clock(now));
         }
     }
 }
@@ -178,6 +193,11 @@ impl Bond {
     /// A side's process stands still from `from` until `until`. No application may send meanwhile.
     pub(crate) fn sleep(&mut self, side: usize, from: Instant, until: Instant) {
         self.pair.end_mut(side).sleep = (from, until);
+    }
+
+    /// A side's clock is set forward by `by`.
+    pub(crate) fn set_forward(&mut self, side: usize, at: Instant, by: Duration) {
+        self.pair.end_mut(side).step = (at, by);
     }
 
     /// What happened at this side, and when.
@@ -230,7 +250,8 @@ impl Bond {
             self.advance(now, app);
             let packets: Vec<(Packet, FlowKey)> = app.act(now);
             for (packet, flow) in packets {
-                self.pair.end_mut(0).endpoint.handle_packet(now, packet, flow);
+                let end = self.pair.end_mut(0);
+                end.endpoint.handle_packet(end.clock(now), packet, flow);
                 self.pair.wake(0);
                 self.advance(now, app);
             }

@@ -1,5 +1,6 @@
 //! The channel around a controller: what is on its way, rate samples, the pacer, round-trip times.
 
+use super::doubt::Doubt;
 use super::{PathController, PathSample};
 use crate::Pacer;
 use crate::rate_sample::{PacketState, RateSampler};
@@ -22,6 +23,8 @@ pub struct Spread {
     pub excess: Duration,
     /// Packets were late that others overtook.
     pub reordering: Duration,
+    /// A round trip without queues by another measurement, if there is one. What takes less may be an error of a clock.
+    pub expected: Option<Duration>,
 }
 
 /// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
@@ -48,6 +51,7 @@ pub struct ControlledPath<C> {
     /// Mean deviation of round trips (RFC 6298 §2).
     rttvar: Duration,
     min_rtt: Duration,
+    doubt: Doubt,
     /// The round trip of the quickest packet told of last, and when it was.
     latest: Option<(Instant, Duration)>,
     /// The sampler's clock: the times of ACKs that reports stand for.
@@ -70,6 +74,7 @@ impl<C: PathController> ControlledPath<C> {
             srtt: None,
             rttvar: Duration::ZERO,
             min_rtt: Duration::MAX,
+            doubt: Doubt::default(),
             latest: None,
             acked_at: now,
         }
@@ -209,8 +214,10 @@ impl<C: PathController> ControlledPath<C> {
             }
             return;
         };
-        let Spread { excess, reordering } = report.spread;
-        let least = rtt.saturating_sub(excess);
+        let Spread { excess, reordering, expected } = report.spread;
+        let floor = expected.min(self.controller.base_rtt()).unwrap_or_default();
+        let least = self.doubt.settle(now, rtt.saturating_sub(excess), floor);
+        let rtt = rtt.max(least);
         self.min_rtt = self.min_rtt.min(least);
         self.latest = Some((now, least.saturating_sub(reordering)));
         let error = self.srtt.map_or(Duration::ZERO, |srtt| srtt.max(rtt) - srtt.min(rtt));
