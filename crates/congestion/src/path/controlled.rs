@@ -215,7 +215,8 @@ impl<C: PathController> ControlledPath<C> {
             return;
         };
         let Spread { excess, reordering, expected } = report.spread;
-        let floor = expected.min(self.controller.base_rtt()).unwrap_or_default();
+        let known = self.controller.base_rtt().or(expected);
+        let floor = expected.min(known).unwrap_or_default();
         let least = self.doubt.settle(now, rtt.saturating_sub(excess), floor);
         let rtt = rtt.max(least);
         self.min_rtt = self.min_rtt.min(least);
