@@ -28,6 +28,7 @@ pub use hub::{Hub, HubConfig, Member};
 pub use notice::{Level, Notice, Subject};
 pub use path_row::{PathKeys, PathRow};
 pub use prefixes::Prefixes;
+pub(crate) use site::SILENCE;
 pub use site::{Path, Site, SiteConfig};
 pub use spending::{PastSpendings, PathSpending};
 pub use tunnel::{Inside, PathStatus, TunnelStatus, Way};

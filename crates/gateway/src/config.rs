@@ -13,7 +13,7 @@ pub use error::Mistake;
 pub use gre::{GreConfig, GrePath};
 pub use schema::Role;
 
-use crate::bond::{HubConfig, Inside, Member, Path as SitePath, SiteConfig, Way};
+use crate::bond::{HubConfig, Inside, Member, Path as SitePath, Prefixes, SiteConfig, Way};
 use crate::key::SecretKey;
 use crate::packet::FlowHasher;
 use crate::session::message::OVERHEAD;
@@ -413,11 +413,17 @@ fn hub(place: &Place<'_>, file: &File, mut bond: Bond, hasher: FlowHasher) -> Re
         return Err(place.missing("sites", format!("one table [[sites]] at least, and at most {MOST_SITES}")));
     }
     let (mut keys, mut names, mut sites) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    let mut prefixes = Prefixes::default();
     for spanned in &file.sites {
         let member = member(place, spanned)?;
         check_site(place, file, spanned.get_ref(), &bond)?;
         if !keys.insert(member.key) || !names.insert(member.name.clone()) {
             return Err(place.at(spanned.span(), "a name and a key that no other site has"));
+        }
+        let twice = member.prefixes.iter().find(|prefix| prefixes.insert(**prefix, sites.len()).is_some());
+        if let Some(prefix) = twice {
+            let what = format!("prefixes that are nowhere else: {prefix} is there twice");
+            return Err(place.at(spanned.span(), what));
         }
         sites.push(member);
     }

@@ -5,6 +5,7 @@ mod confine;
 mod filter;
 mod gre;
 mod inside;
+mod lock;
 mod outside;
 mod recorded;
 mod request;

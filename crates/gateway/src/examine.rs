@@ -1,7 +1,9 @@
-//! What a hub needs of its machine beside the gateway: forwarding, and translation of those
-//! addresses of its sites that nobody else routes. This module looks, and changes nothing.
+//! What a gateway needs of its machine. A hub: forwarding, and translation of those addresses of
+//! its sites that nobody else routes. A site: that what comes from the hub is not taken for
+//! something that lost its way. This module looks, and changes nothing.
 
 use crate::bond::HubConfig;
+use crate::config::{Line, Tun};
 use ipnet::IpNet;
 use std::net::IpAddr;
 use std::path::Path;
@@ -54,6 +56,34 @@ pub fn warnings(hub: &HubConfig) -> Vec<String> {
             forwarding(family, key).into_iter().chain(private.and_then(|one| translation(family, one)))
         })
         .collect()
+}
+
+/// What a site lacks on this machine, one line each.
+pub fn site_warnings(lines: &[Line], tun: &Tun) -> Vec<String> {
+    let leads_inside = |address: IpAddr| tun.routes.iter().any(|route| route.contains(&address));
+    let filtered = lines.iter().filter(|line| line.remote.is_ipv4() && leads_inside(line.remote.ip()));
+    let interfaces = filtered.filter_map(|line| Some((line.interface.as_deref()?, line.remote.ip())));
+    interfaces
+        .filter(|(interface, _)| is_strict(interface))
+        .map(|(interface, hub)| reverse_path(interface, hub))
+        .collect()
+}
+
+/// Does the kernel drop what comes by another interface than answers would leave by? The greater of
+/// two values counts (`rp_filter` in the kernel's `ip-sysctl`).
+fn is_strict(interface: &str) -> bool {
+    let value = |name: &str| {
+        let path = Path::new("/proc/sys/net/ipv4/conf").join(name).join("rp_filter");
+        std::fs::read_to_string(path).ok()?.trim().parse::<u8>().ok()
+    };
+    ["all", interface].into_iter().filter_map(value).max() == Some(1)
+}
+
+fn reverse_path(interface: &str, hub: IpAddr) -> String {
+    let key = format!("net.ipv4.conf.{interface}.rp_filter");
+    format!(
+        "the route to {hub} leads into the tunnel, so the kernel may drop what comes from there by {interface}: sysctl -w {key}=2"
+    )
 }
 
 fn forwarding(family: Family, key: &str) -> Option<String> {

@@ -8,6 +8,7 @@ use ropewalk_gateway::driver::{self, PathChange};
 use ropewalk_gateway::key::SecretKey;
 use ropewalk_gateway::record::RecordedScenario;
 use ropewalk_units::{Bytes, Duration};
+use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -278,6 +279,9 @@ fn check(path: &Path) -> Result<(), Failure> {
     match &config.part {
         Part::Site { lines, .. } => {
             println!("a site, paths: {}, inner MTU {}", lines.len(), config.tun.mtu);
+            for warning in ropewalk_gateway::examine::site_warnings(lines, &config.tun) {
+                println!("warning: {warning}");
+            }
         }
         Part::Hub { config: hub, .. } => {
             println!("a hub, sites: {}, inner MTU {}", hub.sites.len(), config.tun.mtu);
@@ -339,8 +343,11 @@ fn write_scenario(folder: &Path, scenario: &RecordedScenario) -> std::io::Result
 fn run(path: &Path, record: Option<PathBuf>) -> Result<(), Failure> {
     let config = read(path, &ask_until_answered)?;
     let (control, http, name) = (config.control.clone(), config.http, config.tun.name.clone());
-    let socket = control.clone();
-    let open = move || listen(&control, http);
+    let is_ours = Cell::new(false);
+    let open = || {
+        is_ours.set(true);
+        listen(&control, http)
+    };
     let result = driver::run(config, record, open, move |listeners, start| {
         for listener in listeners {
             if let Err(error) = listener.serve(start.clone()) {
@@ -349,8 +356,11 @@ fn run(path: &Path, record: Option<PathBuf>) -> Result<(), Failure> {
         }
         tracing::info!(interface = name, "running");
     });
-    // This fails if the process may not remove the socket. The next start removes what is left.
-    let _ = std::fs::remove_file(socket);
+    // This fails if the process may not remove the socket. The next start removes what is left. A
+    // gateway that did not start has none: it may be another's.
+    if is_ours.get() {
+        let _ = std::fs::remove_file(&control);
+    }
     Ok(result?)
 }
 

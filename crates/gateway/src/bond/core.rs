@@ -117,6 +117,10 @@ impl Core {
 
     /// Takes a datagram from the outside. It is opened in place.
     pub fn handle_datagram(&mut self, now: Instant, way: Way, datagram: &mut [u8]) {
+        // Nobody can be answered there (RFC 768), and an answer would be an error of the socket.
+        if way.to.port() == 0 {
+            return self.note_drop(Reason::Malformed);
+        }
         both!(self, core => core.handle_datagram(now, way, datagram));
     }
 

@@ -23,7 +23,7 @@ use std::net::SocketAddr;
 
 /// After this silence of the hub a site asks for a new session. A hub that knows the session
 /// answers several keepalives in this time.
-const SILENCE: Duration = Duration::from_secs(2);
+pub(crate) const SILENCE: Duration = Duration::from_secs(2);
 /// The first question is repeated after this time. The time doubles with each question.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 /// The longest time between two questions: WireGuard's Rekey-Timeout (its paper, §6.1).
@@ -236,6 +236,7 @@ impl Site {
     fn replace(&mut self, now: Instant, tunnel: Option<(Generation, Tunnel)>) {
         if let Some((_, mut old)) = std::mem::replace(&mut self.tunnel, tunnel) {
             self.spent.extend(old.quotas());
+            self.drops.add(&old.drops);
             self.rest.extend(std::iter::from_fn(|| old.poll_deliver(now)));
             self.notices.extend(std::iter::from_fn(|| old.poll_notice()));
         }

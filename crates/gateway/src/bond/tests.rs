@@ -484,6 +484,19 @@ fn strangers_get_no_answer() {
 }
 
 #[test]
+fn a_question_from_port_zero_gets_no_answer() {
+    let (mut site, mut out) = (site(1, 1, Instant::ZERO), Vec::new());
+    site.handle_timeout(Instant::ZERO);
+    assert!(site.poll_transmit(Instant::ZERO, &mut out).is_some(), "it asks for a session");
+    for (port, is_answered) in [(0, false), (6, true)] {
+        let mut core = super::Core::Hub(hub(1));
+        let way = Way { socket: 0, to: SocketAddr::from(([198, 51, 100, 66], port)) };
+        core.handle_datagram(Instant::ZERO, way, &mut out.clone());
+        assert_eq!(core.poll_transmit(Instant::ZERO, &mut Vec::new()).is_some(), is_answered, "{port}");
+    }
+}
+
+#[test]
 fn one_dead_path_keeps_nobody_waiting() {
     let mut world = World::new(&[1]);
     world.line = Box::new(|_, flying| usize::from(flying.way.to != address(0, 0) && flying.way.socket != 0));

@@ -167,6 +167,15 @@ fn a_hub_needs_sites_and_an_address() {
     let site = "[[sites]]\nname = \"a\"\nkey = \"KEY\"\npsk = \"site.key\"\nprefixes = [\"10.9.0.2/32\"]\n";
     assert!(parse(&format!("{hub}{site}")).is_ok());
     assert!(mistake(&format!("{hub}{site}{site}")).contains("no other site has"));
+    let key = SecretKey([7; 32]).public().to_string();
+    let other = |prefix: &str| {
+        let other = site.replace("\"a\"", "\"b\"").replace("KEY", &key).replace("10.9.0.2/32", prefix);
+        format!("{hub}{site}{other}")
+    };
+    assert!(parse(&other("10.9.0.3/32")).is_ok());
+    assert!(parse(&other("10.9.0.0/24")).is_ok(), "the longest decides");
+    // What stands before a slash is left out of mistakes here.
+    assert!(mistake(&other("10.9.0.2/32")).contains("32 is there twice"));
     assert!(mistake(&format!("{hub}{}", site.repeat(4097))).contains("at most 4096"));
 }
 

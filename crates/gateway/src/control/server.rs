@@ -129,8 +129,7 @@ fn answer(start: &Start, may: May, request: &mut tiny_http::Request) -> Answer {
             report(start).map_or_else(unavailable, |report| text(200, PLAIN, metrics::render(&report)))
         }
         (Method::Get, "/healthz") => report(start).map_or_else(unavailable, |report| {
-            let is_well = report.peers.iter().any(|peer| peer.bond.is_some());
-            if is_well { text(200, PLAIN, "ok\n") } else { text(503, PLAIN, "no session\n") }
+            if report.is_well() { text(200, PLAIN, "ok\n") } else { text(503, PLAIN, "the hub is silent\n") }
         }),
         (Method::Post, "/paths") if may == May::Change => change(start, request),
         (Method::Post, "/paths") => text(403, PLAIN, "only over the Unix socket\n"),

@@ -8,6 +8,7 @@ mod threads;
 
 pub(super) use queue::Read;
 
+use super::lock::MarkLock;
 use crate::config::{Offload, Tun};
 use crate::netlink::Netlink;
 use crate::packet::FlowHasher;
@@ -35,6 +36,7 @@ pub(super) struct Inside {
     index: u32,
     netlink: Netlink,
     mark: u32,
+    _lock: MarkLock,
 }
 
 fn family(net: &IpNet) -> AddressFamily {
@@ -110,12 +112,14 @@ fn all_queues(first: SyncDevice, wanted: usize, mtu: u16) -> io::Result<Vec<Queu
 impl Inside {
     /// Makes the interface. What a killed process has left is removed first.
     pub(super) fn open(tun: &Tun, mark: u32, offload: Offload) -> io::Result<Self> {
+        let lock = MarkLock::take(mark)?;
         let wanted = Wanted { offload: offload.tun, many_queues: offload.queues > 1 };
         let first = best_device(tun, wanted)?;
         let (index, has_offloads) = (first.if_index()?, first.tcp_gso());
         let queues = all_queues(first, usize::from(offload.queues), tun.mtu)?;
         let event = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-        let mut inside = Self { queues, event, threads: None, index, netlink: Netlink::open()?, mark };
+        let mut inside =
+            Self { queues, event, threads: None, index, netlink: Netlink::open()?, mark, _lock: lock };
         inside.remove_rules();
         let netlink = &mut inside.netlink;
         if has_offloads {

@@ -10,6 +10,8 @@ use super::clock::now;
 use crate::config::{Line, Offload};
 use batch::{Batch, Carrier};
 use nix::net::if_::if_nametoindex;
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::UdpGroSegment;
 use quinn_udp::UdpSocketState;
 use ropewalk_units::{Duration, Instant};
 use rustix::io::Errno;
@@ -37,6 +39,8 @@ pub(super) struct Outlet {
     retry_at: Instant,
     /// The last warning, which is given once.
     warned: Option<String>,
+    /// Its path was removed.
+    is_retired: bool,
 }
 
 /// A socket, and what the kernel does for it.
@@ -80,9 +84,16 @@ impl Outlet {
             batch: Batch::default(),
             retry_at: now,
             warned: None,
+            is_retired: false,
         };
         outlet.retry(now);
         outlet
+    }
+
+    /// Its path was removed. A session from before may still use the socket, but it is not opened
+    /// again.
+    pub(super) fn retire(&mut self) {
+        self.is_retired = true;
     }
 
     fn open(&self) -> io::Result<Opened> {
@@ -104,9 +115,21 @@ impl Outlet {
         enlarge(&socket);
         socket.bind(&self.local.into())?;
         let socket = UdpSocket::from(socket);
-        let wants = self.offload.send || self.offload.receive;
-        let state = if wants { Some(UdpSocketState::new((&socket).into())?) } else { None };
+        let state = self.offloads(&socket)?;
         Ok(Opened { socket, index: self.index(), state })
+    }
+
+    /// Switches on what is wanted of the kernel.
+    fn offloads(&self, socket: &UdpSocket) -> io::Result<Option<UdpSocketState>> {
+        if !self.offload.send && !self.offload.receive {
+            return Ok(None);
+        }
+        let state = UdpSocketState::new(socket.into())?;
+        // It asks for joined datagrams, too. A kernel that has none refuses both.
+        if !self.offload.receive {
+            let _ = setsockopt(socket, UdpGroSegment, &false);
+        }
+        Ok(Some(state))
     }
 
     /// The number that its interface has at the moment.
@@ -132,7 +155,7 @@ impl Outlet {
 
     /// Tries again if it is time.
     pub(super) fn retry(&mut self, now: Instant) {
-        if self.socket.is_some() || now < self.retry_at {
+        if self.is_retired || self.socket.is_some() || now < self.retry_at {
             return;
         }
         match self.open() {
@@ -163,6 +186,9 @@ impl Outlet {
     fn lose(&mut self, now: Instant, error: &io::Error) {
         self.socket = None;
         self.retry_at = now + RETRY;
+        if self.is_retired {
+            return;
+        }
         let text = error.to_string();
         if self.warned.as_ref() != Some(&text) {
             tracing::warn!(interface = self.interface, local = %self.local, reason = text, "no socket for a path; it is tried again");
@@ -172,7 +198,7 @@ impl Outlet {
 
     /// When it is tried again, if it is not open.
     pub(super) fn retry_at(&self) -> Instant {
-        if self.socket.is_some() { Instant::MAX } else { self.retry_at }
+        if self.is_retired || self.socket.is_some() { Instant::MAX } else { self.retry_at }
     }
 
     pub(super) fn socket(&self) -> Option<&UdpSocket> {

@@ -1,6 +1,6 @@
 //! What the loop is asked while it runs, and what it answers.
 
-use crate::bond::{PathKeys, TunnelStatus};
+use crate::bond::{HUB, PathKeys, SILENCE, TunnelStatus};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::Sender;
@@ -72,6 +72,15 @@ pub struct Peer {
     pub bond: Option<TunnelStatus>,
 }
 
+impl Report {
+    /// Is there somebody to talk to? A hub waits for its sites, and is well without any.
+    pub fn is_well(&self) -> bool {
+        let hears =
+            |peer: &Peer| peer.bond.as_ref().is_some_and(|bond| bond.silent_s < SILENCE.as_secs_f64());
+        self.role == HUB || self.peers.iter().any(hears)
+    }
+}
+
 /// The status of a gateway.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -89,4 +98,24 @@ pub struct Report {
     pub drops: Vec<(&'static str, u64)>,
     /// The latest events, the oldest first.
     pub events: Vec<Happened>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_without_a_session_is_not_well_and_a_hub_is() {
+        let report = |role| Report {
+            role,
+            tun: "bond0".into(),
+            mtu: 1400,
+            uptime_s: 1.0,
+            peers: vec![Peer { name: HUB.into(), bond: None }],
+            drops: Vec::new(),
+            events: Vec::new(),
+        };
+        assert!(!report("site").is_well());
+        assert!(report(HUB).is_well());
+    }
 }

@@ -14,7 +14,7 @@ use super::resolver::{LookupUser, Resolver};
 use super::signals::ends;
 use super::spent::{self, SpentFile};
 use super::watch::Watch;
-use crate::bond::{Core, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
+use crate::bond::{Core, HUB, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::packet::FlowHasher;
 use crate::record::{Recorder, Shared, noted};
@@ -411,7 +411,7 @@ impl Loop {
         let now = now();
         let peers = self.core.status(now).into_iter().map(|(name, bond)| Peer { name, bond });
         Report {
-            role: if self.is_site { "site" } else { "hub" },
+            role: if self.is_site { "site" } else { HUB },
             tun: self.tun.clone(),
             mtu: self.mtu,
             uptime_s: now.saturating_since(self.began_at).as_secs_f64(),
@@ -429,7 +429,7 @@ impl Loop {
             let found = rows.iter().position(|row| row.name == name);
             found.ok_or_else(|| format!("there is no path {name}"))
         };
-        let mut added = None;
+        let (mut added, mut removed) = (None, None);
         match change {
             PathChange::Add { name, interface, address, remote, host, keys } => {
                 if !name_is_good(&name) {
@@ -443,17 +443,22 @@ impl Loop {
                     let what = format!("{host} is not looked up again: the configuration names no host");
                     self.tell("hub".into(), what, Level::Information);
                 }
+                if address.is_some_and(|own| own.is_ipv4() != remote.is_ipv4()) {
+                    return Err(format!("an address of the family of {remote} is needed"));
+                }
                 let any: IpAddr = if remote.is_ipv4() {
                     Ipv4Addr::UNSPECIFIED.into()
                 } else {
                     Ipv6Addr::UNSPECIFIED.into()
                 };
                 let local = SocketAddr::new(address.unwrap_or(any), 0);
-                let socket = self.outlets.len();
+                // The place of a path that was removed, or a new one.
+                let is_free = |socket: &usize| rows.iter().all(|row| row.socket != *socket);
+                let socket = (0..self.outlets.len()).find(is_free).unwrap_or(self.outlets.len());
                 rows.push(PathRow { name: name.clone(), keys, socket, remote, mtu: ETHERNET });
-                added = Some(Line { name, interface, local, remote, host, mtu: ETHERNET });
+                added = Some((socket, Line { name, interface, local, remote, host, mtu: ETHERNET }));
             }
-            PathChange::Remove { name } => drop(rows.remove(place(&name)?)),
+            PathChange::Remove { name } => removed = Some(rows.remove(place(&name)?).socket),
             PathChange::Set { name, keys } => {
                 if keys == PathKeys::default() {
                     return Err(
@@ -465,11 +470,23 @@ impl Loop {
             }
         }
         self.core.set_paths(now, &rows)?;
-        if let Some(line) = added {
-            self.outlets.push(Outlet::of_line(&line, self.mark, self.offload, now));
-            self.lines.push(line);
+        if let Some((socket, line)) = added {
+            put(&mut self.outlets, socket, Outlet::of_line(&line, self.mark, self.offload, now));
+            put(&mut self.lines, socket, line);
+        }
+        if let Some(socket) = removed {
+            self.outlets[socket].retire();
+            self.lines[socket].host = None;
         }
         self.tell("hub".into(), "the paths were changed by hand".into(), Level::Information);
         Ok(())
+    }
+}
+
+/// Puts `new` in its place, which may be the one after the last.
+fn put<T>(all: &mut Vec<T>, place: usize, new: T) {
+    match all.get_mut(place) {
+        Some(old) => *old = new,
+        None => all.push(new),
     }
 }

@@ -73,3 +73,21 @@ fn it_works_without_what_the_kernel_could_do() {
     net.open_tunnel();
     assert!(net.transfer(4_000_000), "one end has it, the other not");
 }
+
+#[test]
+fn each_offload_can_be_switched_off_by_itself() {
+    if !possible() {
+        return;
+    }
+    for (hub, site) in [("receive = false", "send = false"), ("tun = false", "receive = false")] {
+        let mut net = Net::new();
+        net.configure_more("hub", &format!("[offload]\n{hub}\n"));
+        net.configure_more("site", &format!("[offload]\n{site}\n"));
+        net.open_tunnel();
+        assert!(net.transfer(4_000_000), "{hub}, {site}");
+        for end in ["hub", "site"] {
+            let drops = net.status(end)["drops"].to_string();
+            assert!(!drops.contains("forged"), "{end}: {hub}, {site}: {drops}");
+        }
+    }
+}

@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "it waits for other processes in real time")]
 
+mod beside;
 mod failures;
 mod gre;
 mod interfaces;
