@@ -6,6 +6,9 @@ use ropewalk_units::{Duration, Instant};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
 
+/// Numbers half as many as there are lie neither before nor after.
+const HALF_CIRCLE: u64 = 1 << 63;
+
 /// The reorder buffer, and the octets ready to be read.
 #[derive(Clone, Debug)]
 pub(crate) struct Reassembly {
@@ -119,7 +122,8 @@ impl Reassembly {
 
     fn insert_slowly(&mut self, mut data: u64, mut payload: Payload) {
         let old = self.next.wrapping_sub(data);
-        if old as i64 > 0 {
+        // What is half a circle away lies on either side. Nobody may send so far ahead.
+        if (1..=HALF_CIRCLE).contains(&old) {
             let old = old.min(u64::from(payload.len));
             self.duplicate_octets += old;
             data = data.wrapping_add(old);
@@ -245,6 +249,15 @@ mod tests {
             assert_eq!((reassembly.next(), reassembly.duplicates()), (10, 14), "three of it above");
             assert_eq!(reassembly.read(u64::MAX), Some(payload(1007, 10)));
         }
+    }
+
+    #[test]
+    fn half_a_circle_ahead_nothing_is_kept() {
+        let mut reassembly = Reassembly::new(4096);
+        reassembly.insert(at(1), 0, payload(0, 10));
+        reassembly.insert(at(2), 10 + HALF_CIRCLE, payload(10, 10));
+        assert_eq!((reassembly.next(), reassembly.waiting(), reassembly.duplicates()), (10, 0, 10));
+        assert_eq!(reassembly.end(), 10);
     }
 
     #[test]

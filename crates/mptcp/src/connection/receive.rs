@@ -28,8 +28,19 @@ pub(super) enum Admission {
     Joined,
     /// As if it had been lost.
     Drop,
+    /// TCP takes it without its text.
+    Bare,
     /// The subflow is reset, without regard to the segment's text.
     Abort(ResetReason),
+}
+
+/// A segment as if it carried nothing.
+#[cold]
+fn without_text(segment: &Segment) -> Segment {
+    let mut bare = segment.clone();
+    bare.payload.len = 0;
+    bare.flags = Flags::from_bits(bare.flags.bits() & !Flags::FIN.bits());
+    bare
 }
 
 impl Connection {
@@ -202,13 +213,17 @@ impl Connection {
         if admission == Admission::Drop || self.subflows[at].tcp.state() == State::Closed {
             return;
         }
-        if self.mode == Mode::Tcp && segment.payload.len > 0 && self.is_beyond_plain_window(at, segment) {
-            return self.subflows[at].request_ack();
-        }
-        let ahead = segment.payload.len > 0 && segment.seq.after(self.subflows[at].tcp.rcv_nxt());
-        if ahead && !self.may_wait(segment.payload.len) {
-            return;
-        }
+        let bare;
+        let segment = if admission == Admission::Bare || self.refuses_text(at, segment) {
+            bare = without_text(segment);
+            // It is no duplicate ACK: it had text.
+            if acceptance == Acceptance::Current && segment.ack == self.subflows[at].tcp.snd_una() {
+                acceptance = Acceptance::Signal;
+            }
+            &bare
+        } else {
+            segment
+        };
         if self.only_signals(at, segment) {
             acceptance = Acceptance::Signal;
         } else if self.config.tcp.quirks.duplicates_blame != Blame::Own && acceptance == Acceptance::Current {
@@ -224,6 +239,20 @@ impl Connection {
     }
 
     /// After fallback the subflow acknowledges for good, so that what ends beyond the connection's window is not taken at all.
+    /// Is there no room for a segment's text? What it acknowledges and the window that it offers count all the same
+    /// (RFC 9293 §3.10.7.4).
+    #[inline(always)]
+    fn refuses_text(&mut self, at: usize, segment: &Segment) -> bool {
+        if segment.payload.len == 0 {
+            return false;
+        }
+        if self.mode == Mode::Tcp && self.is_beyond_plain_window(at, segment) {
+            self.subflows[at].request_ack();
+            return true;
+        }
+        segment.seq.after(self.subflows[at].tcp.rcv_nxt()) && !self.may_wait(segment.payload.len)
+    }
+
     /// Octets that the peer sends before an infinite mapping are not the stream's.
     #[cold]
     fn is_beyond_plain_window(&self, at: usize, segment: &Segment) -> bool {
@@ -337,6 +366,7 @@ impl Connection {
             if let Err(refused) = self.on_dss(now, at, segment, dss, acceptance) {
                 return match refused {
                     Refused::Contradiction => Admission::Abort(ResetReason::Mptcp),
+                    Refused::Full | Refused::Beyond if admission == Admission::Pass => Admission::Bare,
                     Refused::Full | Refused::Beyond => Admission::Drop,
                 };
             }
@@ -418,8 +448,11 @@ impl Connection {
         if !self.agreement.confirmed {
             self.confirm_by_peer(now);
         }
-        if let Some(mapping) = dss.mapping() {
-            self.on_mapping(at, segment, &mapping, LastOctet::of(dss))?;
+        let mapped = dss
+            .mapping()
+            .map_or(Ok(()), |mapping| self.on_mapping(at, segment, &mapping, LastOctet::of(dss)));
+        if mapped == Err(Refused::Contradiction) {
+            return mapped;
         }
         // What acknowledges less than SND.UNA says nothing new about the connection either.
         if let Some(data_ack) = dss.data_ack()
@@ -427,7 +460,7 @@ impl Connection {
         {
             self.on_data_ack(now, at, segment, data_ack);
         }
-        Ok(())
+        mapped
     }
 
     /// Stage *mapping*.

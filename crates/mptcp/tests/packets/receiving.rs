@@ -270,6 +270,37 @@ fn after_a_fallback_an_acknowledgement_beyond_a_closed_window_counts() {
     assert_eq!(server.connection.stats().bytes_acked, 100);
 }
 
+/// The same of a segment whose text is refused: the peer sent it for its octet, and it is as new as any.
+#[test]
+fn what_a_refused_octet_acknowledges_counts() {
+    let mut server = Script::accept(small_window(), "S 0:1 win 60000 mss 1024 sackok");
+    server.run(
+        "0 > S. 0:1 ack 1 nomptcp
+         +20 0 < . 1:1 ack 1 win 60000",
+    );
+    hear(
+        &mut server,
+        "+1 0 < . 1:10001 ack 1 win 0
+         push 100
+         +1 0 < . 10001:10002 ack 1 win 60000
+         +1 0 < . 10001:10002 ack 101 win 60000",
+    );
+    assert_eq!(
+        server.connection.stats().bytes_acked,
+        100,
+        "the window opened, and what left was acknowledged"
+    );
+    let mut server = Script::server(small_window());
+    hear(
+        &mut server,
+        "+1 0 < . 1:10001 ack 1 win 60000 dack 0 map 0 1 10000
+         push 100
+         +1 0 < . 10001:10101 ack 101 win 60000 dack 100 map 10000 10001 100",
+    );
+    assert_eq!(server.connection.stats().bytes_acked, 100);
+    assert_eq!(server.connection.stats().bytes_delivered, 10_000);
+}
+
 /// RFC 9293 §3.10.7.1: a segment for a subflow that is gone is answered with a RST, each of them.
 #[test]
 fn a_segment_for_a_subflow_that_was_reset_is_answered_with_a_reset() {
