@@ -18,6 +18,6 @@ mod watch;
 pub use confine::give_up_capabilities;
 pub use filter::Seccomp;
 pub use gre::run_gre;
-pub use request::{PathChange, Report, Request};
+pub use request::{PathChange, Peer, Report, Request};
 pub use resolver::{LookupUser, look_names_up};
 pub use serve::{Error, Start, run};

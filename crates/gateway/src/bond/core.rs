@@ -171,6 +171,15 @@ impl Core {
         }
     }
 
+    /// What was dropped of the sessions with each other end, in the order of [`Self::status`]. A
+    /// site has but one.
+    pub fn peer_drops(&self) -> Vec<Drops> {
+        match self {
+            Self::Site(site) => vec![site.drops()],
+            Self::Hub(hub) => hub.peer_drops(),
+        }
+    }
+
     /// The bond with each other end, by its name. `None`: there is no session.
     pub fn status(&self, now: Instant) -> Vec<(String, Option<TunnelStatus>)> {
         match self {

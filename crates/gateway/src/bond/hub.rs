@@ -58,6 +58,8 @@ struct Place {
     pending: PendingSessions,
     /// The quotas of paths as ended bonds have left them, by the paths' names.
     spent: BTreeMap<String, Quota>,
+    /// What ended bonds have dropped.
+    drops: Drops,
     /// When its next timer is due, as in the hub's list.
     due: Option<Instant>,
 }
@@ -126,7 +128,7 @@ impl Hub {
                 tunnel.handle_packet(now, &header, octets, &self.config.inside);
                 self.touch(site);
             }
-            None => self.drops.count(Reason::NoSession),
+            None => self.places[site].drops.count(Reason::NoSession),
         }
     }
 
@@ -275,7 +277,7 @@ impl Hub {
         let opened = match pending.transport.open(now, header, datagram) {
             Ok(opened) => opened,
             Err(unopened) => {
-                self.drops.count(unopened.into());
+                self.places[site].drops.count(unopened.into());
                 return None;
             }
         };
@@ -326,7 +328,7 @@ impl Hub {
         self.keep_quotas(site, &tunnel);
         self.rest.extend(std::iter::from_fn(|| tunnel.poll_deliver(now)).map(|packet| (site, packet)));
         self.notices.extend(std::iter::from_fn(|| tunnel.poll_notice()).map(|notice| (Some(site), notice)));
-        self.drops.add(&tunnel.drops);
+        self.places[site].drops.add(&tunnel.drops);
     }
 
     /// What was spent of each quota.
@@ -453,7 +455,7 @@ impl Hub {
             if source.and_then(|source| self.prefixes.owner(source)) == Some(site) {
                 return Some(packet);
             }
-            self.drops.count(Reason::Source);
+            self.places[site].drops.count(Reason::Source);
         }
         None
     }
@@ -487,9 +489,20 @@ impl Hub {
     /// What was dropped.
     pub fn drops(&self) -> Drops {
         let mut all = self.drops.clone();
-        let tunnels = self.places.iter().filter_map(|place| place.tunnel.as_ref());
-        tunnels.for_each(|(_, tunnel)| all.add(&tunnel.drops));
+        self.peer_drops().iter().for_each(|drops| all.add(drops));
         all
+    }
+
+    /// What was dropped of each site's sessions.
+    pub fn peer_drops(&self) -> Vec<Drops> {
+        let of = |place: &Place| {
+            let mut drops = place.drops.clone();
+            if let Some((_, tunnel)) = &place.tunnel {
+                drops.add(&tunnel.drops);
+            }
+            drops
+        };
+        self.places.iter().map(of).collect()
     }
 
     /// Counts a drop that the driver has seen.

@@ -350,6 +350,15 @@ fn a_site_cannot_send_with_anothers_address() {
     world.run(100);
     assert_eq!(marks(&world.at_hub), [2]);
     assert_eq!(world.hub.drops().get(Reason::Source), 1);
+    let of_sites = |world: &World| {
+        world.hub.peer_drops().iter().map(|drops| drops.get(Reason::Source)).collect::<Vec<_>>()
+    };
+    assert_eq!(of_sites(&world), [1, 0]);
+    // The session ends, and another one begins.
+    world.sites[0] = Some(site(1, 77, world.now));
+    world.run(500);
+    assert!(world.has_session(0));
+    assert_eq!((of_sites(&world), world.hub.drops().get(Reason::Source)), (vec![1, 0], 1));
 }
 
 #[test]

@@ -64,7 +64,7 @@ const PATHS: [Metric<PathStatus>; 15] = [
     }),
 ];
 
-const BONDS: [Metric<TunnelStatus>; 6] = [
+const BONDS: [Metric<TunnelStatus>; 8] = [
     Metric::counter("delivered_packets_total", "Packets that came out of the bond", |bond| {
         bond.delivered as f64
     }),
@@ -75,6 +75,10 @@ const BONDS: [Metric<TunnelStatus>; 6] = [
     Metric::gauge("held_back_mean_seconds", "Mean time that a packet was held back", |bond| {
         bond.held_back_ms / 1e3
     }),
+    Metric::gauge("held_back_most_seconds", "The longest time that a packet was held back", |bond| {
+        bond.held_back_most_ms / 1e3
+    }),
+    Metric::gauge("silent_seconds", "Since the last authentic datagram", |bond| bond.silent_s),
     Metric::counter("late_total", "Packets that came after they had been given up", |bond| bond.late as f64),
     Metric::counter("given_up_total", "Missing packets no longer waited for", |bond| bond.given_up as f64),
 ];
@@ -118,6 +122,14 @@ pub(super) fn render(report: &Report) -> String {
     for (reason, count) in &report.drops {
         let _ = writeln!(out, "ropewalk_dropped_total{{reason=\"{reason}\"}} {count}");
     }
+    head(&mut out, "peer_dropped_total", "counter", "The same of the sessions with one other end");
+    for peer in &report.peers {
+        for (reason, count) in &peer.drops {
+            let name = quoted(&peer.name);
+            let _ =
+                writeln!(out, "ropewalk_peer_dropped_total{{peer=\"{name}\",reason=\"{reason}\"}} {count}");
+        }
+    }
     out
 }
 
@@ -128,6 +140,40 @@ fn bonds(out: &mut String, report: &Report) {
             if let Some(bond) = &peer.bond {
                 let _ = writeln!(out, "ropewalk_{name}{{peer=\"{}\"}} {}", quoted(&peer.name), value(bond));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Peer;
+
+    /// Each line is a comment, or a name with its labels and one number.
+    #[test]
+    fn each_line_is_as_the_format_has_it() {
+        let peer = Peer { name: "a \"b\"\\".into(), bond: None, drops: vec![("source", 3)] };
+        let report = Report {
+            role: "hub",
+            tun: "bond0".into(),
+            mtu: 1400,
+            uptime_s: 1.5,
+            peers: vec![peer],
+            drops: vec![("forged", 2), ("source", 3)],
+            events: Vec::new(),
+        };
+        let text = render(&report);
+        for line in [
+            "ropewalk_uptime_seconds 1.5",
+            r#"ropewalk_session{peer="a \"b\"\\"} 0"#,
+            r#"ropewalk_dropped_total{reason="forged"} 2"#,
+            r#"ropewalk_peer_dropped_total{peer="a \"b\"\\",reason="source"} 3"#,
+        ] {
+            assert!(text.lines().any(|one| one == line), "{line}: {text}");
+        }
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let value = line.rsplit_once(' ').map(|(_, value)| value.parse::<f64>());
+            assert!(matches!(value, Some(Ok(_))), "{line}");
         }
     }
 }

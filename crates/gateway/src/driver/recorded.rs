@@ -108,6 +108,10 @@ impl Recorded {
         self.core.drops()
     }
 
+    pub(super) fn peer_drops(&self) -> Vec<Drops> {
+        self.core.peer_drops()
+    }
+
     pub(super) fn poll_notice(&mut self) -> Option<(String, Notice)> {
         self.core.poll_notice()
     }

@@ -70,6 +70,8 @@ pub struct Peer {
     pub name: String,
     /// The bond, if there is a session.
     pub bond: Option<TunnelStatus>,
+    /// What was dropped of its sessions, by reason.
+    pub drops: Vec<(&'static str, u64)>,
 }
 
 impl Report {
@@ -111,7 +113,7 @@ mod tests {
             tun: "bond0".into(),
             mtu: 1400,
             uptime_s: 1.0,
-            peers: vec![Peer { name: HUB.into(), bond: None }],
+            peers: vec![Peer { name: HUB.into(), bond: None, drops: Vec::new() }],
             drops: Vec::new(),
             events: Vec::new(),
         };

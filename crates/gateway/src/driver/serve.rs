@@ -14,7 +14,7 @@ use super::resolver::{LookupUser, Resolver};
 use super::signals::ends;
 use super::spent::{self, SpentFile};
 use super::watch::Watch;
-use crate::bond::{Core, HUB, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
+use crate::bond::{Core, Drops, HUB, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::packet::FlowHasher;
 use crate::record::{Recorder, Shared, noted};
@@ -409,14 +409,17 @@ impl Loop {
 
     fn report(&self) -> Report {
         let now = now();
-        let peers = self.core.status(now).into_iter().map(|(name, bond)| Peer { name, bond });
+        let labelled =
+            |drops: &Drops| drops.iter().map(|(reason, count)| (reason.label(), count)).collect::<Vec<_>>();
+        let peers = self.core.status(now).into_iter().zip(self.core.peer_drops());
+        let peers = peers.map(|((name, bond), drops)| Peer { name, bond, drops: labelled(&drops) });
         Report {
             role: if self.is_site { "site" } else { HUB },
             tun: self.tun.clone(),
             mtu: self.mtu,
             uptime_s: now.saturating_since(self.began_at).as_secs_f64(),
             peers: peers.collect(),
-            drops: self.core.drops().iter().map(|(reason, count)| (reason.label(), count)).collect(),
+            drops: labelled(&self.core.drops()),
             events: self.events.iter().cloned().collect(),
         }
     }

@@ -16,6 +16,8 @@ const MARK: [u8; 8] = *b"ropewalk";
 const RATE: u32 = 500;
 /// The memory that a daemon may need, however long it runs, in kB.
 const MOST_MEMORY_KB: u64 = 100_000;
+/// By how much a daemon may grow in the second half of its time, in kB: a page table, a longer queue.
+const MOST_GROWTH_KB: u64 = 1_000;
 
 /// Numbered datagrams from one end to the other, until it is told to stop. It gives how many were
 /// sent, and the numbers of all that came.
@@ -77,11 +79,24 @@ fn memory_kb(pid: u32) -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
+/// How long the tests of this file go on.
+fn seconds() -> Duration {
+    let text = std::env::var("ROPEWALK_SOAK_SECONDS").ok();
+    Duration::from_secs(text.and_then(|text| text.parse().ok()).unwrap_or(12))
+}
+
+/// A line is down for a while.
+fn flap(net: &Net, draw: &mut Random, pause: Duration) {
+    let line = ["dsl", "lte"][draw.below(2) as usize];
+    must(&format!("ip -n {} link set {line} down", net.ns("site")));
+    thread::sleep(pause);
+    must(&format!("ip -n {} link set {line} up", net.ns("site")));
+}
+
 /// Does some harm that passes: kills or stops a daemon, or takes a line down.
 fn harm(net: &mut Net, draw: &mut Random) {
     let ends = ["hub", "site"];
     let end = ends[draw.below(2) as usize];
-    let line = ["dsl", "lte"][draw.below(2) as usize];
     let pause = Duration::from_millis(100 + draw.below(1500));
     match draw.below(8) {
         0 => {
@@ -93,11 +108,7 @@ fn harm(net: &mut Net, draw: &mut Random) {
             thread::sleep(pause);
             must(&format!("kill -CONT {}", net.pid(end)));
         }
-        _ => {
-            must(&format!("ip -n {} link set {line} down", net.ns(end)));
-            thread::sleep(pause);
-            must(&format!("ip -n {} link set {line} up", net.ns(end)));
-        }
+        _ => flap(net, draw, pause),
     }
     thread::sleep(pause);
 }
@@ -107,7 +118,6 @@ fn soak() {
     if !possible() {
         return;
     }
-    let seconds = std::env::var("ROPEWALK_SOAK_SECONDS").ok().and_then(|text| text.parse().ok());
     let mut net = Net::new();
     // One end has threads for its interface, the other has not.
     net.configure_more("hub", "[offload]\nqueues = 2\n");
@@ -115,7 +125,7 @@ fn soak() {
     let up = Flow::new(&net, "site", "hub", "10.9.0.1");
     let down = Flow::new(&net, "hub", "site", "10.9.0.2");
     let (began, mut draw, mut most) = (Instant::now(), Random::new(1), 0);
-    while began.elapsed() < Duration::from_secs(seconds.unwrap_or(12)) {
+    while began.elapsed() < seconds() {
         harm(&mut net, &mut draw);
         most = most.max(memory_kb(net.pid("hub"))).max(memory_kb(net.pid("site")));
     }
@@ -131,4 +141,34 @@ fn soak() {
         assert!(came.len() as u64 * 4 > sent, "{name}: {} of {sent} came", came.len());
     }
     assert!(most < MOST_MEMORY_KB, "{most} kB");
+}
+
+/// The processes live through it all, so that what is kept for ever shows.
+#[test]
+fn soak_of_processes_that_stay_leaks_nothing() {
+    if !possible() {
+        return;
+    }
+    let net = Net::with_tunnel();
+    let flows = [Flow::new(&net, "site", "hub", "10.9.0.1"), Flow::new(&net, "hub", "site", "10.9.0.2")];
+    let memory = |net: &Net| ["hub", "site"].map(|end| memory_kb(net.pid(end)));
+    let (began, mut draw, mut half) = (Instant::now(), Random::new(2), [0; 2]);
+    while began.elapsed() < seconds() {
+        let pause = Duration::from_millis(50 + draw.below(400));
+        flap(&net, &mut draw, pause);
+        thread::sleep(pause);
+        if began.elapsed() < seconds() / 2 {
+            half = memory(&net);
+        }
+    }
+    let end = memory(&net);
+    for (flow, name) in flows.into_iter().zip(["up", "down"]) {
+        let (sent, came) = flow.end();
+        println!("{name}: {sent} sent, {} came", came.len());
+        assert!(came.len() as u64 * 2 > sent, "{name}: {} of {sent} came", came.len());
+    }
+    println!("hub and site: {half:?} kB at half of the time, {end:?} kB at the end");
+    for (half, end) in half.into_iter().zip(end) {
+        assert!(half > 0 && end <= half + MOST_GROWTH_KB, "{half} kB have become {end} kB");
+    }
 }
