@@ -71,6 +71,41 @@ pub enum Notice {
 }
 
 impl Notice {
+    /// One word for programs that read logs.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Begun => "begun",
+            Self::Rekeyed => "rekeyed",
+            Self::Closed => "closed",
+            Self::Expired => "expired",
+            Self::Silent => "silent",
+            Self::Refused(_) => "refused",
+            Self::Displaced => "displaced",
+            Self::TakenOver { .. } => "taken-over",
+            Self::Roamed { .. } => "roamed",
+            Self::Renamed { .. } => "renamed",
+            Self::Moved { .. } => "moved",
+            Self::Path { .. } => "path",
+            Self::NoPath => "no-path",
+        }
+    }
+
+    /// The name of the path that it concerns.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::Roamed { path, .. }
+            | Self::Renamed { path, .. }
+            | Self::Moved { path, .. }
+            | Self::Path { path, .. } => Some(path),
+            _ => None,
+        }
+    }
+
+    /// The state of the path before and after.
+    pub const fn states(&self) -> Option<[PathState; 2]> {
+        if let Self::Path { from, to, .. } = self { Some([*from, *to]) } else { None }
+    }
+
     /// How much it matters to the operator.
     pub const fn level(&self) -> Level {
         match self {

@@ -57,7 +57,18 @@ pub struct Happened {
     pub at_s: f64,
     /// The name of the other end that it concerns.
     pub peer: String,
-    /// What happened, as a sentence.
+    /// One word for it, as `path` when a path's state has changed.
+    pub kind: &'static str,
+    /// The path that it concerns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The path's state before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<&'static str>,
+    /// The path's state now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<&'static str>,
+    /// What happened and why, as a sentence.
     pub what: String,
     /// Does the operator have to look at it?
     pub is_warning: bool,

@@ -14,12 +14,13 @@ use super::resolver::{LookupUser, Resolver};
 use super::signals::ends;
 use super::spent::{self, SpentFile};
 use super::watch::Watch;
-use crate::bond::{Core, Drops, HUB, Level, PastSpendings, PathKeys, PathRow, Reason, Way};
+use crate::bond::{Core, Drops, HUB, Level, Notice, PastSpendings, PathKeys, PathRow, Reason, Way};
 use crate::config::{Config, Line, Offload, Part};
 use crate::packet::FlowHasher;
 use crate::record::{Recorder, Shared, noted};
 use crate::session::offer::{NAME, name_is_good};
 use nix::sys::signalfd::SignalFd;
+use ropewalk_bonding::PathState;
 use ropewalk_units::{Duration, Instant};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use std::cell::RefCell;
@@ -352,7 +353,7 @@ impl Loop {
         }
         (0..self.inside.flush()).for_each(|_| self.core.note_drop(Reason::NotSent));
         while let Some((peer, notice)) = self.core.poll_notice() {
-            self.tell(peer, notice.to_string(), notice.level());
+            self.note(peer, &notice);
         }
     }
 
@@ -387,16 +388,46 @@ impl Loop {
         (0..unsent.too_long).for_each(|_| self.core.note_drop(Reason::TooLong));
     }
 
-    fn tell(&mut self, peer: String, what: String, level: Level) {
-        match level {
-            Level::Information => tracing::info!(peer, "{what}"),
-            Level::Warning => tracing::warn!(peer, "{what}"),
+    /// Tells of something that the driver has seen of the hub.
+    fn tell(&mut self, kind: &'static str, what: String, level: Level) {
+        let (at_s, is_warning) = (self.age(), level == Level::Warning);
+        let (path, from, to) = (None, None, None);
+        self.keep(Happened { at_s, peer: HUB.to_owned(), kind, path, from, to, what, is_warning });
+    }
+
+    /// Tells of something that the core has seen.
+    fn note(&mut self, peer: String, notice: &Notice) {
+        let states = notice.states().map(|states| states.map(PathState::name));
+        self.keep(Happened {
+            at_s: self.age(),
+            peer,
+            kind: notice.kind(),
+            path: notice.path().map(str::to_owned),
+            from: states.map(|[from, _]| from),
+            to: states.map(|[_, to]| to),
+            what: notice.to_string(),
+            is_warning: notice.level() == Level::Warning,
+        });
+    }
+
+    /// Logs what happened, and keeps it for the status.
+    fn keep(&mut self, event: Happened) {
+        let Happened { peer, kind, path, from, to, what, .. } = &event;
+        let path = path.as_deref();
+        if event.is_warning {
+            tracing::warn!(peer, kind, path, from, to, "{what}");
+        } else {
+            tracing::info!(peer, kind, path, from, to, "{what}");
         }
         if self.events.len() == EVENTS {
             self.events.pop_front();
         }
-        let at_s = now().saturating_since(self.began_at).as_secs_f64();
-        self.events.push_back(Happened { at_s, peer, what, is_warning: level == Level::Warning });
+        self.events.push_back(event);
+    }
+
+    /// Seconds since the process began.
+    fn age(&self) -> f64 {
+        now().saturating_since(self.began_at).as_secs_f64()
     }
 
     fn answer(&mut self, request: Request) {
@@ -417,7 +448,7 @@ impl Loop {
             role: if self.is_site { "site" } else { HUB },
             tun: self.tun.clone(),
             mtu: self.mtu,
-            uptime_s: now.saturating_since(self.began_at).as_secs_f64(),
+            uptime_s: self.age(),
             peers: peers.collect(),
             drops: labelled(&self.core.drops()),
             events: self.events.iter().cloned().collect(),
@@ -444,7 +475,7 @@ impl Loop {
                     remote.map(|remote| (remote, host)).or(first).ok_or("the hub's address is not known")?;
                 if let (Some(host), None) = (&host, &self.resolver) {
                     let what = format!("{host} is not looked up again: the configuration names no host");
-                    self.tell("hub".into(), what, Level::Information);
+                    self.tell("names", what, Level::Information);
                 }
                 if address.is_some_and(|own| own.is_ipv4() != remote.is_ipv4()) {
                     return Err(format!("an address of the family of {remote} is needed"));
@@ -481,7 +512,7 @@ impl Loop {
             self.outlets[socket].retire();
             self.lines[socket].host = None;
         }
-        self.tell("hub".into(), "the paths were changed by hand".into(), Level::Information);
+        self.tell("by-hand", "the paths were changed by hand".into(), Level::Information);
         Ok(())
     }
 }

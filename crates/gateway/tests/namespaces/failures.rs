@@ -54,6 +54,37 @@ fn an_end_may_be_killed_at_any_moment() {
 /// Sessions do not use the wall clock, so it may jump. The clock that they use cannot be set, and
 /// each end has its own. Here the site's machine has been up for ten days longer.
 #[test]
+fn logs_tell_programs_why_a_path_was_left_and_taken_back() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    net.start("hub");
+    net.start_with("site", &["--json-logs"]);
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let told = |to: &str| {
+        let log = net.log("site");
+        let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let fields = lines.map(|line| line["fields"].clone()).collect::<Vec<_>>();
+        let is_it =
+            |one: &&serde_json::Value| one["kind"] == "path" && one["path"] == "dsl" && one["to"] == to;
+        fields.iter().rfind(is_it).cloned()
+    };
+    must(&format!("ip -n {} link set dsl down", net.ns("hub")));
+    net.until("the line is left", || told("down").is_some());
+    let down = told("down").expect("it was there");
+    assert!(down["from"] == "suspected" && down["message"].to_string().contains("no sign of life"), "{down}");
+    must(&format!("ip -n {} link set dsl up", net.ns("hub")));
+    net.until("it is taken back", || told("up").is_some());
+    let up = told("up").expect("it was there");
+    assert!(up["from"] == "down" && up["message"].to_string().contains("answered in a row"), "{up}");
+    let events = net.status("site")["events"].as_array().cloned().expect("a list");
+    assert!(
+        events.iter().any(|event| event["kind"] == "path" && event["path"] == "dsl" && event["to"] == "down")
+    );
+}
+
+#[test]
 fn clocks_that_have_nothing_to_do_with_each_other_are_borne() {
     if !possible() {
         return;

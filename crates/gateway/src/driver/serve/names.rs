@@ -78,6 +78,6 @@ impl Loop {
     }
 
     fn tell_of_hub(&mut self, what: String, level: Level) {
-        self.tell(crate::bond::HUB.to_owned(), what, level);
+        self.tell("names", what, level);
     }
 }
