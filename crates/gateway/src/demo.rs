@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "it waits for other processes and measures in real time")]
 
 mod bare;
+mod leave;
 mod lines;
 mod page;
 mod process;
@@ -60,6 +61,7 @@ pub fn show(duration: Duration) -> io::Result<()> {
         "dsl: 64 Mbit/s, 13 ms; lte: 60 Mbit/s, 35 ms. From the site to the hub, {} s each.",
         duration.as_secs()
     );
+    leave::clear_up_on_signals()?;
     let page = Page::open()?;
     println!("The site shows itself at http://{}/", page.address());
     for row in &ROWS {

@@ -1,7 +1,7 @@
 //! Links, namespaces and both daemons. All are removed when the scene is dropped.
 
 use super::process::{Process, inside, program, until};
-use super::{Lines, Plan};
+use super::{Lines, Plan, leave};
 use crate::control::call;
 use crate::key::{PublicKey, SecretKey};
 use std::fs::{self, File};
@@ -26,6 +26,7 @@ pub struct Scene {
 impl Drop for Scene {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
+        leave::forget();
     }
 }
 
@@ -53,6 +54,7 @@ impl Scene {
             start(&folder, &lines.namespace("hub"), "hub")?,
             start(&folder, &lines.namespace("site"), "site")?,
         ];
+        leave::note(folder.clone(), [daemons[0].0.id(), daemons[1].0.id()]);
         Ok(Self { daemons, began_at, lines, folder })
     }
 

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "it waits for other processes in real time")]
 
 mod beside;
+mod demo;
 mod failures;
 mod gre;
 mod interfaces;
