@@ -492,6 +492,37 @@ fn strangers_get_no_answer() {
     }
 }
 
+/// Strangers who know the hub's public key ask 250 times in a second, each from another address.
+#[test]
+fn a_flood_costs_the_hub_little_and_a_site_gets_in_by_a_cookie() {
+    let (mut stranger, mut question) = (site(50, 9, Instant::ZERO), Vec::new());
+    stranger.handle_timeout(Instant::ZERO);
+    assert!(stranger.poll_transmit(Instant::ZERO, &mut question).is_some(), "it asks for a session");
+    let mut world = World::new(&[1]);
+    world.sites[0] = None;
+    let cookies = std::rc::Rc::new(std::cell::Cell::new(0));
+    let count = std::rc::Rc::clone(&cookies);
+    world.line = Box::new(move |_, flying| {
+        count.set(count.get() + u32::from(flying.to.is_some() && flying.datagram[0] == 0x13));
+        1
+    });
+    for number in 0..1000u32 {
+        if number == 500 {
+            world.sites[0] = Some(site(1, 7, world.now));
+        }
+        let [_, _, high, low] = number.to_be_bytes();
+        let way = Way { socket: 0, to: SocketAddr::from(([10, 77, high, low], 5000)) };
+        world.hub.handle_datagram(world.now, way, &mut question.clone());
+        world.run(4);
+    }
+    assert!(world.has_session(0));
+    assert!(cookies.get() > 0, "it was asked for a cookie");
+    // Each is a handshake that was computed: a hundred in the first second, and none without a
+    // cookie while it goes on.
+    let computed = world.hub.drops().get(Reason::UnknownSite);
+    assert!(computed <= 100, "{computed} of 1000");
+}
+
 #[test]
 fn a_question_from_port_zero_gets_no_answer() {
     let (mut site, mut out) = (site(1, 1, Instant::ZERO), Vec::new());

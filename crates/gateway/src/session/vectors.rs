@@ -1,12 +1,13 @@
 //! The test vectors of `docs/gateway-vectors.txt`. `ROPEWALK_BLESS=1` writes them again.
 
-use super::cookie::MacKeys;
-use super::message;
+use super::cookie::{Guard, MacKeys};
+use super::message::{self, Message};
 use super::noise::{Parties, ask, hear, public};
 use super::transport::{Cipher, End, Names, Transport};
 use ropewalk_bonding::PathId;
 use ropewalk_units::Instant;
 use std::fmt::Write;
+use std::net::SocketAddr;
 use std::path::Path;
 
 fn hex(octets: &[u8]) -> String {
@@ -29,11 +30,22 @@ fn vectors() -> String {
     let mut all = vec![
         ("hub-public", hub_public.to_vec()),
         ("site-public", public(&site).to_vec()),
-        ("initiation: payload `offer`, name 0102, cookie 16 × 06", initiation),
+        ("initiation: payload `offer`, name 0102, cookie 16 × 06", initiation.clone()),
         ("response: payload `answer`, names 0506 and 0102", message::response(0x0506, 0x0102, &noise)),
         ("key-to-hub", split.to_hub.to_vec()),
         ("key-to-site", split.to_site.to_vec()),
     ];
+    let from = SocketAddr::from(([192, 0, 2, 1], 1000));
+    let sealed = {
+        let Ok(Message::Initiation(asked)) = Message::read(&initiation) else { panic!("it is one") };
+        Guard::new(&hub_public, [7; 32], Instant::ZERO).seal(&asked, from, &[8; 24])
+    };
+    let mut cookie = Vec::new();
+    message::cookie(0x0102, &[8; 24], &sealed, &mut cookie);
+    all.push((
+        "cookie: for that initiation from 192.0.2.1 port 1000, hub's secret 32 × 07, nonce 24 × 08",
+        cookie,
+    ));
     for (name, cipher) in [
         ("transport: `ropewalk` from the site on path 1, counter 0, AES-256-GCM", Cipher::Aes),
         ("transport: `ropewalk` from the site on path 1, counter 0, ChaCha20-Poly1305", Cipher::ChaCha),
