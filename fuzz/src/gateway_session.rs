@@ -60,7 +60,7 @@ fn hub_address() -> SocketAddr {
 }
 
 fn site(number: u8, seed: u64, now: Instant) -> Site {
-    let path = |socket| Path { way: Way { socket, to: hub_address() }, mtu: 1500 };
+    let path = |socket| Path { way: Way::new(socket, hub_address()), mtu: 1500 };
     let config = SiteConfig {
         secret: SecretKey([number + 1; 32]),
         hub: SecretKey([200; 32]).public(),
@@ -200,8 +200,8 @@ impl World {
         let mut datagram = octets.repeat(30);
         datagram[0] = 0x10 | octets[0] & 7;
         let stranger = SocketAddr::from(([198, 51, 100, 1], 7));
-        self.hub.handle_datagram(self.now, Way { socket: 0, to: stranger }, &mut datagram);
-        self.sites[0].handle_datagram(self.now, Way { socket: 0, to: hub_address() }, &mut datagram);
+        self.hub.handle_datagram(self.now, Way::new(0, stranger), &mut datagram);
+        self.sites[0].handle_datagram(self.now, Way::new(0, hub_address()), &mut datagram);
     }
 
     fn restart_site(&mut self, which: usize) {
@@ -249,13 +249,13 @@ impl World {
             let all = (0..2).flat_map(|site| [(site, 0), (site, 1)]);
             let found = all.into_iter().find(|&(site, socket)| self.address(site, socket) == way.to);
             if let Some((site, socket)) = found {
-                let way = Way { socket, to: hub_address() };
+                let way = Way::new(socket, hub_address());
                 self.fly(Flying { to: Some(site), way, datagram: out.clone() });
             }
         }
         for site in 0..self.sites.len() {
             while let Some(way) = self.sites[site].poll_transmit(self.now, &mut out) {
-                let way = Way { socket: 0, to: self.address(site, way.socket) };
+                let way = Way::new(0, self.address(site, way.socket));
                 self.fly(Flying { to: None, way, datagram: out.clone() });
             }
             while let Some(packet) = self.sites[site].poll_deliver(self.now) {

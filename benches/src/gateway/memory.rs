@@ -52,7 +52,7 @@ fn hub() -> Hub {
 }
 
 fn site(number: u8, to: SocketAddr) -> Site {
-    let path = |socket| Path { way: Way { socket, to }, mtu: 1500 };
+    let path = |socket| Path { way: Way::new(socket, to), mtu: 1500 };
     let config = SiteConfig {
         secret: SecretKey([number + 1; 32]),
         hub: SecretKey([250; 32]).public(),
@@ -101,12 +101,12 @@ fn talk(hub: &mut Hub, number: u8, to: SocketAddr) {
         }
         while let Some(way) = site.poll_transmit(now, &mut out) {
             let from = SocketAddr::from(([192, 0, 2, number], 1000 + way.socket as u16));
-            hub.handle_datagram(now, Way { socket: 0, to: from }, &mut out);
+            hub.handle_datagram(now, Way::new(0, from), &mut out);
         }
         while let Some(way) = hub.poll_transmit(now, &mut out) {
             if way.to.ip() == SocketAddr::from(([192, 0, 2, number], 0)).ip() {
                 let socket = usize::from(way.to.port() - 1000);
-                site.handle_datagram(now, Way { socket, to }, &mut out);
+                site.handle_datagram(now, Way::new(socket, to), &mut out);
             }
         }
         while hub.poll_deliver(now).is_some() {}

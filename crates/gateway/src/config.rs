@@ -310,7 +310,7 @@ fn site(
     let paths = lines
         .iter()
         .enumerate()
-        .map(|(socket, line)| SitePath { way: Way { socket, to: line.remote }, mtu: line.mtu });
+        .map(|(socket, line)| SitePath { way: Way::new(socket, line.remote), mtu: line.mtu });
     let config = SiteConfig {
         secret: secret(place, &file.gateway.key)?,
         hub: hub

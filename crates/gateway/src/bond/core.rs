@@ -71,7 +71,7 @@ impl Core {
             row.keys.set(known.unwrap_or_else(|| PathConfig::new(&row.name, None)))
         };
         bond.paths = rows.iter().map(known).collect();
-        let path = |row: &PathRow| Path { way: Way { socket: row.socket, to: row.remote }, mtu: row.mtu };
+        let path = |row: &PathRow| Path { way: Way::new(row.socket, row.remote), mtu: row.mtu };
         site.set_paths(now, bond, rows.iter().map(path).collect())
     }
 

@@ -71,7 +71,7 @@ fn psk() -> SecretKey {
 }
 
 fn site(key: u8, seed: u64, now: Instant) -> Site {
-    let way = |socket| Path { way: Way { socket, to: hub_address() }, mtu: 1500 };
+    let way = |socket| Path { way: Way::new(socket, hub_address()), mtu: 1500 };
     let config = SiteConfig {
         secret: SecretKey([key; 32]),
         hub: SecretKey([200; 32]).public(),
@@ -153,7 +153,7 @@ impl World {
                 addresses.iter().position(|address| *address == way.to).map(|path| (site, path))
             });
             let Some((site, socket)) = found else { continue };
-            let way = Way { socket, to: self.hub_of(socket) };
+            let way = Way::new(socket, self.hub_of(socket));
             if !self.asked.contains(&way.to) {
                 continue;
             }
@@ -168,7 +168,7 @@ impl World {
                 if way.to != self.hub_of(way.socket) {
                     continue;
                 }
-                let way = Way { socket: way.socket, to: self.addresses[number][way.socket] };
+                let way = Way::new(way.socket, self.addresses[number][way.socket]);
                 self.fly(Flying { to: None, way, datagram: out.clone() });
             }
             self.at_site[number].extend(std::iter::from_fn(|| site.poll_deliver(now)));
@@ -181,7 +181,7 @@ impl World {
         let Flying { to, way, mut datagram } = flying;
         match to {
             None => {
-                let way = Way { socket: 0, to: way.to };
+                let way = Way::new(0, way.to);
                 self.hub.handle_datagram(self.now, way, &mut datagram);
             }
             Some(number) => {
@@ -460,7 +460,7 @@ fn a_replayed_first_message_gains_nothing() {
     // all datagrams arrive before they are repeated.
     let old = recorded.borrow().clone();
     world.run(100);
-    let evil = Way { socket: 0, to: "198.51.100.66:6".parse().expect("an address") };
+    let evil = Way::new(0, "198.51.100.66:6".parse().expect("an address"));
     for _ in 0..3 {
         for mut datagram in old.clone() {
             world.hub.handle_datagram(world.now, evil, &mut datagram);
@@ -479,7 +479,7 @@ fn a_replayed_first_message_gains_nothing() {
 fn strangers_get_no_answer() {
     let mut world = World::new(&[]);
     let mut random = ChaCha8Rng::seed_from_u64(5);
-    let way = Way { socket: 0, to: "198.51.100.66:6".parse().expect("an address") };
+    let way = Way::new(0, "198.51.100.66:6".parse().expect("an address"));
     let mut out = Vec::new();
     for kind in 0..10_000u32 {
         let mut datagram = vec![0; (random.next_u32() % 1300) as usize];
@@ -511,7 +511,7 @@ fn a_flood_costs_the_hub_little_and_a_site_gets_in_by_a_cookie() {
             world.sites[0] = Some(site(1, 7, world.now));
         }
         let [_, _, high, low] = number.to_be_bytes();
-        let way = Way { socket: 0, to: SocketAddr::from(([10, 77, high, low], 5000)) };
+        let way = Way::new(0, SocketAddr::from(([10, 77, high, low], 5000)));
         world.hub.handle_datagram(world.now, way, &mut question.clone());
         world.run(4);
     }
@@ -530,7 +530,7 @@ fn a_question_from_port_zero_gets_no_answer() {
     assert!(site.poll_transmit(Instant::ZERO, &mut out).is_some(), "it asks for a session");
     for (port, is_answered) in [(0, false), (6, true)] {
         let mut core = super::Core::Hub(hub(1));
-        let way = Way { socket: 0, to: SocketAddr::from(([198, 51, 100, 66], port)) };
+        let way = Way::new(0, SocketAddr::from(([198, 51, 100, 66], port)));
         core.handle_datagram(Instant::ZERO, way, &mut out.clone());
         assert_eq!(core.poll_transmit(Instant::ZERO, &mut Vec::new()).is_some(), is_answered, "{port}");
     }
@@ -608,7 +608,7 @@ fn a_segment_size_is_what_goes_and_comes_by_every_path() {
 fn paths_change_and_the_bond_goes_on() {
     let mut world = World::new(&[1]);
     world.run(200);
-    let way = Path { way: Way { socket: 1, to: hub_address() }, mtu: 1500 };
+    let way = Path { way: Way::new(1, hub_address()), mtu: 1500 };
     let bond = Config { paths: vec![PathConfig::new("lte", Some(2))], ..config() };
     let now = world.now;
     world.sites[0].as_mut().expect("it is there").set_paths(now, bond, vec![way]).expect("a bond");

@@ -13,7 +13,7 @@ use ropewalk_bonding::{
 };
 use ropewalk_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Upper half of the first octet of the session's own messages. The bond's control packets have 1 there, and
 /// its data packets 8 or more.
@@ -40,6 +40,16 @@ pub struct Way {
     pub socket: usize,
     /// The other end's address there.
     pub to: SocketAddr,
+    /// The own address that the other end sends to, if the socket has several. Answers leave from
+    /// it: a translator of addresses lets in nothing from another.
+    pub from: Option<IpAddr>,
+}
+
+impl Way {
+    /// By a socket of one address.
+    pub const fn new(socket: usize, to: SocketAddr) -> Self {
+        Self { socket, to, from: None }
+    }
 }
 
 /// Why a session ends.
@@ -395,7 +405,9 @@ impl Tunnel {
         let known = &mut self.ways[path.index()];
         if *known != Some(way) {
             let from = known.map(|known| known.to);
-            self.notices.push_back(Notice::Roamed { path: name.clone(), from, to: way.to });
+            if from != Some(way.to) {
+                self.notices.push_back(Notice::Roamed { path: name.clone(), from, to: way.to });
+            }
             *known = Some(way);
         }
     }

@@ -7,6 +7,7 @@ mod batch;
 pub(super) use arena::Arena;
 
 use super::clock::now;
+use crate::bond::Way;
 use crate::config::{Line, Offload};
 use batch::{Batch, Carrier};
 use nix::net::if_::if_nametoindex;
@@ -21,7 +22,7 @@ use rustix::net::sockopt::{
 };
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 /// A socket that cannot be opened is tried again after this time.
 const RETRY: Duration = Duration::from_secs(1);
@@ -41,6 +42,8 @@ pub(super) struct Outlet {
     warned: Option<String>,
     /// Its path was removed.
     is_retired: bool,
+    /// It is bound to all of a hub's addresses, and answers from the one that was asked.
+    has_many: bool,
 }
 
 /// A socket, and what the kernel does for it.
@@ -67,14 +70,13 @@ impl Outlet {
         Self::new(line.interface.clone(), line.local, mark, offload, now)
     }
 
+    /// A socket of a hub.
+    pub(super) fn of_hub(local: SocketAddr, mark: u32, offload: Offload, now: Instant) -> Self {
+        Self { has_many: local.ip().is_unspecified(), ..Self::new(None, local, mark, offload, now) }
+    }
+
     /// A socket bound to an address, and to an interface if it is given.
-    pub(super) fn new(
-        interface: Option<String>,
-        local: SocketAddr,
-        mark: u32,
-        offload: Offload,
-        now: Instant,
-    ) -> Self {
+    fn new(interface: Option<String>, local: SocketAddr, mark: u32, offload: Offload, now: Instant) -> Self {
         let mut outlet = Self {
             interface,
             local,
@@ -85,6 +87,7 @@ impl Outlet {
             retry_at: now,
             warned: None,
             is_retired: false,
+            has_many: false,
         };
         outlet.retry(now);
         outlet
@@ -205,10 +208,18 @@ impl Outlet {
         self.socket.as_ref().map(|opened| &opened.socket)
     }
 
-    /// Passes on some of the datagrams that wait. Returns whether there were any.
-    pub(super) fn receive(&mut self, arena: &mut Arena, take: impl FnMut(&mut [u8], SocketAddr)) -> bool {
+    /// Passes on some of the datagrams that wait, with the address of the sender and, if there are
+    /// several, the own one that it was sent to. Returns whether there were any.
+    pub(super) fn receive(
+        &mut self,
+        arena: &mut Arena,
+        mut take: impl FnMut(&mut [u8], SocketAddr, Option<IpAddr>),
+    ) -> bool {
         let Some(opened) = &self.socket else { return false };
         let state = opened.state.as_ref().filter(|_| self.offload.receive);
+        let has_many = self.has_many;
+        let take =
+            |datagram: &mut [u8], from, own: Option<IpAddr>| take(datagram, from, own.filter(|_| has_many));
         match arena.receive(&opened.socket, state, take) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
@@ -220,8 +231,8 @@ impl Outlet {
     }
 
     /// Adds a datagram to the batch. Sends the batch if it is full, or if batches are switched off.
-    pub(super) fn push(&mut self, now: Instant, datagram: &[u8], to: SocketAddr) -> Unsent {
-        self.batch.push(datagram, to);
+    pub(super) fn push(&mut self, now: Instant, datagram: &[u8], way: &Way) -> Unsent {
+        self.batch.push(datagram, way.to, way.from);
         if self.batch.is_full() || !self.offload.send { self.flush(now) } else { Unsent::default() }
     }
 

@@ -210,10 +210,8 @@ impl Loop {
                 (site, outlets, lines, true)
             }
             Part::Hub { config, listen } => {
-                let outlets = listen
-                    .iter()
-                    .map(|local| Outlet::new(None, *local, mark, offload, now))
-                    .collect::<Vec<_>>();
+                let outlets =
+                    listen.iter().map(|local| Outlet::of_hub(*local, mark, offload, now)).collect::<Vec<_>>();
                 (Core::hub(*config, entropy(), now), outlets, Vec::new(), false)
             }
         };
@@ -321,8 +319,8 @@ impl Loop {
         for socket in (0..ready.len()).filter(|&socket| ready[socket]) {
             for _ in 0..BATCH {
                 let (core, mut came) = (&mut self.core, Came::default());
-                let take = |datagram: &mut [u8], to| {
-                    core.handle_datagram(came.at(), Way { socket, to }, datagram);
+                let take = |datagram: &mut [u8], to, from| {
+                    core.handle_datagram(came.at(), Way { socket, to, from }, datagram);
                 };
                 if !self.outlets[socket].receive(&mut self.arena, take) {
                     break;
@@ -361,7 +359,7 @@ impl Loop {
         let now = now();
         while let Some(way) = self.core.poll_transmit(now, &mut self.out) {
             let outlet = self.outlets.get_mut(way.socket);
-            let unsent = outlet.map(|outlet| outlet.push(now, &self.out, way.to));
+            let unsent = outlet.map(|outlet| outlet.push(now, &self.out, &way));
             self.note_unsent(unsent.unwrap_or(Unsent { refused: 1, too_long: 0 }));
         }
         for socket in 0..self.outlets.len() {

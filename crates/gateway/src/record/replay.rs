@@ -100,7 +100,7 @@ fn way(octets: &[u8]) -> Option<(Way, &[u8])> {
     let port = u16::from_be_bytes([head[2], head[3]]);
     let socket = usize::from(u16::from_be_bytes([head[0], head[1]]));
     let to = SocketAddr::new(address.to_ipv4_mapped().map_or(address.into(), Into::into), port);
-    Some((Way { socket, to }, datagram))
+    Some((Way::new(socket, to), datagram))
 }
 
 /// What names stood for. `None`: the entry is not understood.

@@ -15,7 +15,6 @@ fn far_hub() -> Net {
     net.reach_by_first_line();
     must(&format!("ip -n {} address add {FAR}/32 dev lo", net.ns("hub")));
     replace(&net, "site", "192.0.1.1:4500", &format!("{FAR}:4500"));
-    replace(&net, "hub", "0.0.0.0:4500", &format!("{FAR}:4500"));
     net
 }
 
@@ -72,6 +71,19 @@ fn what_carries_the_tunnel_leaves_by_the_route_outside() {
     replace(&net, "site", "interface = \"dsl\"\n", "");
     net.open_tunnel();
     assert!(net.transfer(2_000_000));
+}
+
+/// The hub's kernel would answer from the address of the line's network.
+#[test]
+fn a_hub_with_several_addresses_answers_from_the_one_that_was_asked() {
+    if !possible() {
+        return;
+    }
+    let mut net = far_hub();
+    net.open_tunnel();
+    assert!(net.transfer(2_000_000), "in batches, too");
+    assert_eq!(net.site_path(0)["remote"], format!("{FAR}:4500"));
+    assert!(!net.log("site").contains("sends from"), "{}", net.log("site"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use quinn_udp::{RecvMeta, UdpSocketState};
 use std::io::{self, IoSliceMut};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 /// Buffers of one system call.
 const COUNT: usize = 8;
@@ -19,16 +19,17 @@ impl Default for Arena {
 }
 
 impl Arena {
-    /// Passes on what waits at a socket, each datagram by itself.
+    /// Passes on what waits at a socket, each datagram by itself, with the sender's address and, if the kernel tells, the one that
+    /// it was sent to.
     pub(super) fn receive(
         &mut self,
         socket: &UdpSocket,
         state: Option<&UdpSocketState>,
-        mut take: impl FnMut(&mut [u8], SocketAddr),
+        mut take: impl FnMut(&mut [u8], SocketAddr, Option<IpAddr>),
     ) -> io::Result<()> {
         let Some(state) = state else {
             let (len, from) = socket.recv_from(&mut self.0[0])?;
-            take(&mut self.0[0][..len], from);
+            take(&mut self.0[0][..len], from, None);
             return Ok(());
         };
         let mut metas = [RecvMeta::default(); COUNT];
@@ -39,7 +40,7 @@ impl Arena {
         for (meta, buffer) in metas[..count].iter().zip(&mut self.0) {
             // An empty datagram has a stride of 0.
             for datagram in buffer[..meta.len].chunks_mut(meta.stride.max(1)) {
-                take(datagram, meta.addr);
+                take(datagram, meta.addr, meta.dst_ip);
             }
         }
         Ok(())

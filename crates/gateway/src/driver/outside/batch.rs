@@ -5,7 +5,7 @@ use nix::sys::socket::{MsgFlags, MultiHeaders, SockaddrStorage, sendmmsg};
 use quinn_udp::{Transmit, UdpSocketState};
 use rustix::io::Errno;
 use std::io::{self, IoSlice};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 /// The most datagrams that wait: as many as UDP_SEGMENT takes.
@@ -24,6 +24,8 @@ pub(super) struct Batch {
 struct Part {
     len: usize,
     to: SocketAddr,
+    /// The own address that it leaves from. `None`: the kernel chooses.
+    from: Option<IpAddr>,
 }
 
 /// Datagrams that one system call takes: to one address, all but the last of one length.
@@ -51,7 +53,9 @@ fn run(parts: &[Part]) -> Option<Run> {
     let first = *parts.first()?;
     let mut run = Run { count: 0, octets: 0, first };
     for part in parts {
-        let fits = part.to == first.to && part.len <= first.len && run.octets + part.len <= LONGEST_RUN;
+        let fits = (part.to, part.from) == (first.to, first.from)
+            && part.len <= first.len
+            && run.octets + part.len <= LONGEST_RUN;
         if run.count > 0 && !fits {
             break;
         }
@@ -65,9 +69,9 @@ fn run(parts: &[Part]) -> Option<Run> {
 }
 
 impl Batch {
-    pub(super) fn push(&mut self, datagram: &[u8], to: SocketAddr) {
+    pub(super) fn push(&mut self, datagram: &[u8], to: SocketAddr, from: Option<IpAddr>) {
         self.octets.extend_from_slice(datagram);
-        self.parts.push(Part { len: datagram.len(), to });
+        self.parts.push(Part { len: datagram.len(), to, from });
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -100,6 +104,12 @@ impl Batch {
             }
             (parts, octets) = (&parts[run.count..], rest);
         }
+        // `sendmmsg` lets the kernel choose the address.
+        while let Some(part) = parts.first().filter(|part| part.from.is_some()) {
+            let (own, rest) = octets.split_at(part.len);
+            send_one(carrier, part, own, &mut tally);
+            (parts, octets) = (&parts[1..], rest);
+        }
         send_many(carrier, parts, octets, &mut tally);
         self.discard();
         (tally.unsent, tally.last)
@@ -110,9 +120,27 @@ impl Batch {
 fn send_run(carrier: &Carrier<'_>, run: &Run, octets: &[u8]) -> bool {
     let Some(state) = carrier.state else { return false };
     let segment_size = (run.count > 1).then_some(run.first.len);
-    let transmit =
-        Transmit { destination: run.first.to, ecn: None, contents: octets, segment_size, src_ip: None };
+    let transmit = Transmit {
+        destination: run.first.to,
+        ecn: None,
+        contents: octets,
+        segment_size,
+        src_ip: run.first.from,
+    };
     state.try_send(carrier.socket.into(), &transmit).is_ok()
+}
+
+/// Sends one datagram from the address that it names, or if that is gone from another.
+fn send_one(carrier: &Carrier<'_>, part: &Part, octets: &[u8], tally: &mut Tally) {
+    let transmit =
+        Transmit { destination: part.to, ecn: None, contents: octets, segment_size: None, src_ip: part.from };
+    let sent = carrier.state.map(|state| state.try_send(carrier.socket.into(), &transmit));
+    let gone = [Errno::INVAL, Errno::ADDRNOTAVAIL, Errno::NETUNREACH].map(|errno| Some(errno.raw_os_error()));
+    match sent {
+        Some(Ok(())) => {}
+        Some(Err(error)) if !gone.contains(&error.raw_os_error()) => tally.note(error),
+        _ => send_many(carrier, &[Part { from: None, ..*part }], octets, tally),
+    }
 }
 
 #[derive(Default)]
@@ -185,7 +213,7 @@ mod tests {
         /// Each run is what UDP_SEGMENT takes. Together the runs are all datagrams, in order.
         #[test]
         fn runs_are_all_there_is(lens in prop::collection::vec((1usize..4, 1u16..3), 1..100)) {
-            let parts = lens.iter().map(|&(len, port)| Part { len: len * 700, to: to(port) }).collect::<Vec<_>>();
+            let parts = lens.iter().map(|&(len, port)| Part { len: len * 700, to: to(port), from: None }).collect::<Vec<_>>();
             let mut rest = parts.as_slice();
             while let Some(run) = run(rest) {
                 let (own, behind) = rest.split_at(run.count);
@@ -198,6 +226,27 @@ mod tests {
             }
             prop_assert!(rest.is_empty());
         }
+    }
+
+    #[test]
+    fn each_leaves_from_the_address_that_it_names_while_that_is_there() {
+        let sender = UdpSocket::bind("0.0.0.0:0").expect("a port");
+        let receiver = UdpSocket::bind(to(0)).expect("loopback has ports");
+        receiver.set_read_timeout(Some(std::time::Duration::from_secs(2))).expect("a time");
+        let address = receiver.local_addr().expect("it is bound");
+        let state = UdpSocketState::new((&sender).into()).expect("a socket");
+        let carrier = Carrier { socket: &sender, state: Some(&state) };
+        // The last is nobody's here.
+        let from = ["127.0.0.5", "127.0.0.5", "127.0.0.6", "192.0.2.77"]
+            .map(|text| text.parse().expect("an address"));
+        let mut batch = Batch::default();
+        from.iter().for_each(|own| batch.push(&[1; 100], address, Some(*own)));
+        let (unsent, last) = batch.send(&carrier);
+        assert_eq!(unsent, Unsent::default(), "{last:?}");
+        let mut octets = [0; 200];
+        let mut heard = || receiver.recv_from(&mut octets).expect("it comes").1.ip();
+        assert_eq!([heard(), heard(), heard()], from[..3]);
+        assert!(heard().is_loopback());
     }
 
     /// The datagrams that arrive at a socket, in order.
@@ -224,7 +273,7 @@ mod tests {
                 let receiver = number / 20 % 2;
                 let datagram = vec![number as u8; 100 + 50 * (number % 7 / 5)];
                 let address = receivers[receiver].local_addr().expect("it is bound");
-                batch.push(&datagram, address);
+                batch.push(&datagram, address, None);
                 expected.entry(receiver).or_default().push(datagram);
             }
             let (unsent, last) = batch.send(&carrier);
@@ -254,7 +303,7 @@ mod tests {
         let address = receiver.local_addr().expect("it is bound");
         let mut batch = Batch::default();
         for len in [1000, 1000, 65_527, 1000, 1000] {
-            batch.push(&vec![0; len], address);
+            batch.push(&vec![0; len], address, None);
         }
         let (unsent, _) = batch.send(&Carrier { socket: &sender, state: Some(&state) });
         assert_eq!(unsent, Unsent { refused: 0, too_long: 1 });
