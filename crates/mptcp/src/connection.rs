@@ -30,6 +30,7 @@ mod places;
 mod planner;
 mod receive;
 mod receiving;
+mod refusal;
 mod schedule;
 mod sending;
 mod subflows;

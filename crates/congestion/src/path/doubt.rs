@@ -2,8 +2,8 @@
 
 use ropewalk_units::{Duration, Instant};
 
-/// An error of a clock ends after so long: by then nothing is known any more that was seen before the clock was set
-/// (RFC 6298 §2.1: the time for which a peer may be silent).
+/// An error of a clock ends after so long: by then nothing is known any more that was seen before the clock was set. It is
+/// the longest time for which a bond remembers one-way delays (its `UNKNOWN`, RFC 6298 §2.1).
 const ERROR_ENDS: Duration = Duration::from_secs(1);
 
 /// Round trips that seem too short, and have been coming with no more than [`ERROR_ENDS`] between them.

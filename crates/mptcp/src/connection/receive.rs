@@ -5,6 +5,7 @@
 //! attacker must guess TCP's numbers first. Of a RST only its reason counts.
 
 use super::order::Waiting;
+use super::refusal::without_text;
 use super::{Connection, Finish, Mode};
 use crate::config::Config;
 use crate::event::{Event, FailureReason, Refusal, SubflowCloseReason};
@@ -32,15 +33,6 @@ pub(super) enum Admission {
     Bare,
     /// The subflow is reset, without regard to the segment's text.
     Abort(ResetReason),
-}
-
-/// A segment as if it carried nothing.
-#[cold]
-fn without_text(segment: &Segment) -> Segment {
-    let mut bare = segment.clone();
-    bare.payload.len = 0;
-    bare.flags = Flags::from_bits(bare.flags.bits() & !Flags::FIN.bits());
-    bare
 }
 
 impl Connection {
@@ -236,47 +228,6 @@ impl Connection {
         if self.mode == Mode::Tcp && at == self.plain as usize {
             self.plain_progress(now, segment);
         }
-    }
-
-    /// After fallback the subflow acknowledges for good, so that what ends beyond the connection's window is not taken at all.
-    /// Is there no room for a segment's text? What it acknowledges and the window that it offers count all the same
-    /// (RFC 9293 §3.10.7.4).
-    #[inline(always)]
-    fn refuses_text(&mut self, at: usize, segment: &Segment) -> bool {
-        if segment.payload.len == 0 {
-            return false;
-        }
-        if self.mode == Mode::Tcp && self.is_beyond_plain_window(at, segment) {
-            self.subflows[at].request_ack();
-            return true;
-        }
-        segment.seq.after(self.subflows[at].tcp.rcv_nxt()) && !self.may_wait(segment.payload.len)
-    }
-
-    /// Octets that the peer sends before an infinite mapping are not the stream's.
-    #[cold]
-    fn is_beyond_plain_window(&self, at: usize, segment: &Segment) -> bool {
-        let subflow = &self.subflows[at];
-        let end = Ssn::from_seq(segment.seq + segment.payload.len, subflow.tcp.irs());
-        let (Some(infinite), Some(end)) = (subflow.infinite_in, subflow.position_in(end)) else {
-            return false;
-        };
-        end > infinite.position && infinite.data + (end - infinite.position) > self.receiving.window.edge()
-    }
-
-    /// May so many octets wait above a hole of a subflow? All that waits on whatever subflow, and behind a hole of the
-    /// connection, shares the receive buffer. What finds no room is dropped. What is expected next always finds room.
-    #[cold]
-    fn may_wait(&self, octets: u32) -> bool {
-        let reassembly = &self.receiving.reassembly;
-        let (mut waiting, mut pieces) = (reassembly.waiting(), reassembly.pieces());
-        for subflow in self.subflows.live() {
-            let above = subflow.tcp.out_of_order();
-            waiting += above.octets;
-            pieces += above.pieces;
-        }
-        let buffer = self.config.receive_buffer;
-        waiting + u64::from(octets) <= u64::from(buffer) && pieces < self.config.tcp.most_pieces(buffer)
     }
 
     /// The subflow is reset instead of taking the segment. Only an active opener takes the answer to its SYN first: without it

@@ -252,14 +252,20 @@ fn what_a_fallback_finds_beyond_the_window_is_not_lost() {
     assert_eq!(server.connection.stats().bytes_delivered, 11_000);
 }
 
-/// RFC 9293 §3.10.7.4: though the octet of a window probe was not taken, the peer counts it as sent.
-#[test]
-fn after_a_fallback_an_acknowledgement_beyond_a_closed_window_counts() {
+/// A server whose peer has no Multipath TCP.
+fn plain() -> Script {
     let mut server = Script::accept(small_window(), "S 0:1 win 60000 mss 1024 sackok");
     server.run(
         "0 > S. 0:1 ack 1 nomptcp
          +20 0 < . 1:1 ack 1 win 60000",
     );
+    server
+}
+
+/// RFC 9293 §3.10.7.4: though the octet of a window probe was not taken, the peer counts it as sent.
+#[test]
+fn after_a_fallback_an_acknowledgement_beyond_a_closed_window_counts() {
+    let mut server = plain();
     hear(
         &mut server,
         "+1 0 < . 1:10001 ack 1 win 60000
@@ -273,11 +279,7 @@ fn after_a_fallback_an_acknowledgement_beyond_a_closed_window_counts() {
 /// The same of a segment whose text is refused: the peer sent it for its octet, and it is as new as any.
 #[test]
 fn what_a_refused_octet_acknowledges_counts() {
-    let mut server = Script::accept(small_window(), "S 0:1 win 60000 mss 1024 sackok");
-    server.run(
-        "0 > S. 0:1 ack 1 nomptcp
-         +20 0 < . 1:1 ack 1 win 60000",
-    );
+    let mut server = plain();
     hear(
         &mut server,
         "+1 0 < . 1:10001 ack 1 win 0
