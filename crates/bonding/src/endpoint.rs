@@ -1,5 +1,6 @@
 //! One gateway's end of a bond.
 
+mod change;
 mod egress;
 mod events;
 mod feedback;

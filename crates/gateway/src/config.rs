@@ -13,7 +13,7 @@ pub use error::Mistake;
 pub use gre::{GreConfig, GrePath};
 pub use schema::Role;
 
-use crate::bond::{HubConfig, Inside, Member, Path as SitePath, Prefixes, SiteConfig, Way};
+use crate::bond::{HubConfig, Inside, Member, Path as SitePath, Prefixes, SiteConfig, Way, check_alone};
 use crate::key::SecretKey;
 use crate::packet::FlowHasher;
 use crate::session::message::OVERHEAD;
@@ -446,17 +446,15 @@ fn check_site(place: &Place<'_>, file: &File, site: &SiteTable, bond: &Bond) -> 
     site.paths.iter().try_for_each(|path| check_bond_of(place, file, bond, Some(path)))
 }
 
-/// Checks a bond of two made-up paths and one path of a site, which costs more than they do.
+/// Checks the bond of a site, and one path of its.
 fn check_bond_of(
     place: &Place<'_>,
     file: &File,
     bond: &Bond,
     path: Option<&Spanned<SitePathTable>>,
 ) -> Result<(), Mistake> {
-    let others = [PathConfig::new("\0a", Some(0)), PathConfig::new("\0b", Some(1))];
-    let own = path.map(|path| path.get_ref().config(Some(2)));
-    let bond = Bond { paths: others.into_iter().chain(own).collect(), ..bond.clone() };
-    let Err(error) = bond.validate() else { return Ok(()) };
+    let own = path.map(|path| path.get_ref().config(None));
+    let Err(error) = check_alone(bond, own.as_ref()) else { return Ok(()) };
     let of_path = path.and_then(|path| {
         let table = path.get_ref();
         let key = error.key().strip_prefix(&format!("paths.{}.", table.name.get_ref()))?;

@@ -71,7 +71,7 @@ enum Command {
         #[command(flatten)]
         control: Control,
     },
-    /// Change a running site's paths.
+    /// Change paths of a running site, or their keys at a running hub.
     Path {
         #[command(flatten)]
         control: Control,
@@ -137,8 +137,11 @@ enum Change {
         /// Its name.
         name: String,
     },
-    /// Change a path's cost, weights or quota.
+    /// Change a path's cost, weights or quota, while packets flow.
     Set {
+        /// At a hub: the site whose path it is. Then weights and quota are those of the hub's end.
+        #[arg(long)]
+        site: Option<String>,
         /// Its name.
         name: String,
         #[command(flatten)]
@@ -247,7 +250,7 @@ impl Change {
                 PathChange::Add { name, interface, address, remote, host, keys: keys.into() }
             }
             Self::Remove { name } => PathChange::Remove { name },
-            Self::Set { name, keys } => PathChange::Set { name, keys: keys.into() },
+            Self::Set { site, name, keys } => PathChange::Set { site, name, keys: keys.into() },
         })
     }
 }

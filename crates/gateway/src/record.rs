@@ -57,10 +57,12 @@ enum Kind {
     Names = 11,
     /// What names stood for later, as JSON: pairs of a path's socket and an address.
     Found = 12,
+    /// Other keys of a site's path at the hub's end, as JSON.
+    SiteChange = 13,
 }
 
 impl Kind {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::FlowKey,
         Self::Drawn,
         Self::Packet,
@@ -73,6 +75,7 @@ impl Kind {
         Self::Spent,
         Self::Names,
         Self::Found,
+        Self::SiteChange,
     ];
 
     fn read(octet: u8) -> Option<Self> {
@@ -190,6 +193,10 @@ impl Recorder {
 
     pub(crate) fn change(&mut self, now: Instant, json: &str) {
         self.note(Kind::Change, now, &[json.as_bytes()]);
+    }
+
+    pub(crate) fn site_change(&mut self, now: Instant, json: &str) {
+        self.note(Kind::SiteChange, now, &[json.as_bytes()]);
     }
 
     pub(crate) fn found(&mut self, now: Instant, found: &[(usize, SocketAddr)]) {

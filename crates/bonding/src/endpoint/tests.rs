@@ -190,3 +190,26 @@ fn compact_headers_are_completed_for_longer_than_their_numbers_last() {
     let compact = CompactHeader::decode(&CompactHeader::encode(&foreign)).expect("a header");
     assert_eq!(other.complete(&compact), None);
 }
+
+#[test]
+fn keys_of_paths_change_and_the_bond_goes_on() {
+    let mut end = endpoint(SchedulerConfig::WeightedRoundRobin(Default::default()));
+    let five = |end: &mut Endpoint<Packet>, now: u64| {
+        (0..5).for_each(|number| end.handle_packet(at(now), Packet(number), FlowKey::default()));
+        leave(end, now + 4).into_iter().map(|(path, global, _)| (path, global)).collect::<Vec<_>>()
+    };
+    assert_eq!(five(&mut end, 0), (0..5).map(|global| (PathId(0), global)).collect::<Vec<_>>());
+    let spent = end.quota_spent(PathId(0));
+    let quota = PathConfig { quota: Some(1_000_000), ..PathConfig::new("a", Some(3)) };
+    end.set_path_keys(at(5), vec![quota, PathConfig::new("b", Some(2))]).expect("they are good");
+    assert_eq!(end.quota_spent(PathId(0)), spent, "the same period goes on");
+    assert_eq!(five(&mut end, 5), (5..10).map(|global| (PathId(1), global)).collect::<Vec<_>>());
+    let (a, b) = (PathConfig::new("a", Some(1)), PathConfig::new("b", Some(1)));
+    for (paths, key) in
+        [(vec![b.clone(), a.clone()], "paths"), (vec![a.clone()], "paths"), (vec![a, b], "paths.b.cost")]
+    {
+        let error = end.set_path_keys(at(50), paths).expect_err("not this bond's, or two of one cost");
+        assert_eq!(error.key(), key);
+    }
+    assert_eq!(end.config().paths[0].cost, Some(3), "all stays");
+}

@@ -3,7 +3,7 @@
 use super::drops::{Drops, Reason};
 use super::hub::{Hub, HubConfig};
 use super::notice::Notice;
-use super::path_row::{PathKeys, PathRow};
+use super::path_row::{PathKeys, PathRow, SitePathChange};
 use super::site::{Path, Site, SiteConfig};
 use super::spending::{PastSpendings, PathSpending};
 use super::tunnel::{TunnelStatus, Way};
@@ -73,6 +73,17 @@ impl Core {
         bond.paths = rows.iter().map(known).collect();
         let path = |row: &PathRow| Path { way: Way::new(row.socket, row.remote), mtu: row.mtu };
         site.set_paths(now, bond, rows.iter().map(path).collect())
+    }
+
+    /// Gives a site's path other keys at the hub's end. A site has no such end.
+    ///
+    /// # Errors
+    /// What is wrong with the change. Then all stays as it was.
+    pub fn set_site_path(&mut self, now: Instant, change: &SitePathChange) -> Result<(), String> {
+        match self {
+            Self::Site(_) => Err("no --site at a site: its paths have one end here".into()),
+            Self::Hub(hub) => hub.set_path(now, change),
+        }
     }
 
     /// Is the hub's name to be looked up? Each wish is told once. A hub never wishes it.

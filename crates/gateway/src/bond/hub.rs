@@ -1,5 +1,9 @@
 //! A hub: it answers sites, and carries packets between them and its inside.
 
+mod change;
+
+pub use change::check_alone;
+
 use super::drops::{Drops, Reason};
 use super::entropy::{Entropy, draw, draw_name};
 use super::notice::{Notice, Subject};
@@ -209,7 +213,7 @@ impl Hub {
         let known = &self.config.sites[site].paths;
         let path = |offered: &PathConfig| {
             let own = known.iter().find(|own| own.name == offered.name).unwrap_or(offered);
-            PathConfig { cost: offered.cost, ..own.clone() }
+            change::with_keys(offered, own)
         };
         let bond = Config { paths: offered.iter().map(path).collect(), ..self.config.bond.clone() };
         bond.validate().map_err(|_| Refused::Paths)?;
@@ -290,9 +294,13 @@ impl Hub {
 
     fn promote(&mut self, now: Instant, site: usize, pending: Pending) {
         let Pending { transport, generation, is_fresh, bond, .. } = pending;
+        // Keys of this end may have changed since the question came.
+        let bond = self.bond(site, &bond.paths).unwrap_or(bond);
         if let (false, Some((_, tunnel))) = (is_fresh, &mut self.places[site].tunnel) {
             let before = tunnel.locals().collect::<Vec<_>>();
             tunnel.rekey(transport);
+            // The bond is the one that the site means, so these are its paths: their costs may be others.
+            let _ = tunnel.set_path_keys(now, bond.paths);
             let kept = tunnel.locals().collect::<Vec<_>>();
             self.forget(before.into_iter().filter(|name| !kept.contains(name)));
             self.notices.push_back((Some(site), Notice::Rekeyed));

@@ -34,6 +34,18 @@ pub struct PathKeys {
     pub quota_period_ns: Option<u64>,
 }
 
+/// Other keys of a site's path at the hub's end.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct SitePathChange {
+    /// The site's name.
+    pub site: String,
+    /// The path's name.
+    pub path: String,
+    /// The keys that change.
+    #[serde(flatten)]
+    pub keys: PathKeys,
+}
+
 impl PathKeys {
     /// The keys of a configured path.
     pub(super) fn of(config: &PathConfig) -> Self {

@@ -16,7 +16,7 @@ use crate::session::message::{self, COOKIE_LEN, Cookie, MAC, Message, Response};
 use crate::session::noise::{Asked, Parties, Split, ask};
 use crate::session::offer::{Answer, Generation, Offer, Refused};
 use crate::session::transport::{Cipher, End, Names, Transport};
-use ropewalk_bonding::{Config, ConfigError, MAX_PATHS, Quota};
+use ropewalk_bonding::{Config, ConfigError, MAX_PATHS, PathConfig, Quota};
 use ropewalk_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -84,6 +84,8 @@ pub struct Site {
     ask_at: Instant,
     retry: Duration,
     yields: bool,
+    /// Have costs changed since the hub was told of them?
+    has_news: bool,
     is_over: bool,
     lookups: Lookups,
     /// The same for paths that are down while the hub is heard by others.
@@ -123,6 +125,7 @@ impl Site {
             ask_at: now,
             retry: FIRST_RETRY,
             yields: false,
+            has_news: false,
             is_over: false,
             lookups: Lookups::of_hub(now),
             path_lookups: Lookups::of_paths(now),
@@ -138,22 +141,54 @@ impl Site {
     }
 
     /// Replaces the paths and asks the hub for a new bond. The old bond goes on until the hub
-    /// answers.
+    /// answers. If the paths are the same and only their keys are others, the bond stays, too.
     ///
     /// # Errors
     /// What is wrong with the paths. Then the old ones stay.
     pub fn set_paths(&mut self, now: Instant, bond: Config, paths: Vec<Path>) -> Result<(), ConfigError> {
         bond.validate()?;
+        if self.are_the_same(&bond.paths, &paths) {
+            return self.set_path_keys(now, bond);
+        }
         self.config.bond = bond;
         self.config.paths = paths;
         self.cookies = [None; MAX_PATHS];
         self.others = [None; MAX_PATHS];
         self.copies.clear();
         self.generation.number += 1;
+        self.ask_soon(now);
+        Ok(())
+    }
+
+    /// Do they lead where the paths lead now?
+    fn are_the_same(&self, named: &[PathConfig], paths: &[Path]) -> bool {
+        let lead = |path: &Path| (path.way.socket, path.way.to, path.mtu);
+        let names = named.iter().map(|path| &path.name);
+        names.eq(self.config.bond.paths.iter().map(|path| &path.name))
+            && paths.iter().map(lead).eq(self.config.paths.iter().map(lead))
+    }
+
+    /// Gives the paths other keys. The hub orders paths by their costs, too: it is told of other costs
+    /// with new session keys.
+    fn set_path_keys(&mut self, now: Instant, bond: Config) -> Result<(), ConfigError> {
+        if let Some((_, tunnel)) = self.tunnel.as_mut().filter(|(known, _)| *known == self.generation) {
+            tunnel.set_path_keys(now, bond.paths.clone())?;
+        }
+        let costs = |bond: &Config| bond.paths.iter().map(|path| path.cost).collect::<Vec<_>>();
+        let is_news = costs(&bond) != costs(&self.config.bond);
+        self.config.bond = bond;
+        if is_news {
+            self.has_news = true;
+            self.ask_soon(now);
+        }
+        Ok(())
+    }
+
+    /// The next question is due, as if none had been asked.
+    fn ask_soon(&mut self, now: Instant) {
         self.question = None;
         self.ask_at = now;
         self.retry = FIRST_RETRY;
-        Ok(())
     }
 
     /// What was spent of each quota.
@@ -287,6 +322,7 @@ impl Site {
         self.retry = FIRST_RETRY;
         self.ask_at = now;
         self.yields = false;
+        self.has_news = false;
         match &mut self.tunnel {
             Some((known, tunnel)) if *known == generation && !is_fresh => {
                 tunnel.rekey(transport);
@@ -325,6 +361,7 @@ impl Site {
             None => true,
             Some((generation, tunnel)) => {
                 *generation != self.generation
+                    || self.has_news
                     || tunnel.transport().is_due(now)
                     || now >= tunnel.heard_at + SILENCE
             }

@@ -1,5 +1,6 @@
 //! Sites and a hub over lines that lose, delay, copy and change datagrams.
 
+mod changes;
 mod moved;
 
 use super::{Hub, HubConfig, Inside, Member, Notice, PastSpendings, Path, Reason, Site, SiteConfig, Way};
@@ -14,8 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 fn config() -> Config {
+    config_with(SchedulerConfig::RateAware)
+}
+
+fn config_with(scheduler: SchedulerConfig) -> Config {
     let paths = vec![PathConfig::new("dsl", Some(1)), PathConfig::new("lte", Some(2))];
-    Config { overhead: 65, ..Config::new(paths, SchedulerConfig::RateAware) }
+    Config { overhead: 65, ..Config::new(paths, scheduler) }
 }
 
 fn inside() -> Inside {
@@ -71,12 +76,16 @@ fn psk() -> SecretKey {
 }
 
 fn site(key: u8, seed: u64, now: Instant) -> Site {
+    site_with(key, seed, now, config())
+}
+
+fn site_with(key: u8, seed: u64, now: Instant, bond: Config) -> Site {
     let way = |socket| Path { way: Way::new(socket, hub_address()), mtu: 1500 };
     let config = SiteConfig {
         secret: SecretKey([key; 32]),
         hub: SecretKey([200; 32]).public(),
         psk: psk(),
-        bond: config(),
+        bond,
         paths: vec![way(0), way(1)],
         inside: inside(),
         has_aes: true,
@@ -88,8 +97,12 @@ fn hub(count: u8) -> Hub {
     hub_with(count, Vec::new())
 }
 
-/// A hub with keys of its own for the paths of its sites.
 fn hub_with(count: u8, paths: Vec<PathConfig>) -> Hub {
+    hub_of(count, paths, config())
+}
+
+/// A hub with keys of its own for the paths of its sites.
+fn hub_of(count: u8, paths: Vec<PathConfig>, bond: Config) -> Hub {
     let member = |number: u8| Member {
         name: format!("site{number}"),
         key: SecretKey([number + 1; 32]).public(),
@@ -100,7 +113,7 @@ fn hub_with(count: u8, paths: Vec<PathConfig>) -> Hub {
     let config = HubConfig {
         secret: SecretKey([200; 32]),
         sites: (0..count).map(member).collect(),
-        bond: config(),
+        bond,
         inside: inside(),
         has_aes: true,
     };
@@ -283,7 +296,8 @@ fn a_spent_quota_outlives_its_bond() {
     let before = spent(&world);
     assert!(before.iter().sum::<u64>() > 2000 * 80, "{before:?}");
     if let Some(site) = &mut world.sites[0] {
-        let (bond, paths) = (site.bond().clone(), site.paths().to_vec());
+        let (bond, mut paths) = (site.bond().clone(), site.paths().to_vec());
+        paths[1].mtu = 1400;
         site.set_paths(world.now, bond, paths).expect("they are good");
     }
     world.run(300);

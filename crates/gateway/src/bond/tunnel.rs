@@ -9,7 +9,7 @@ use crate::session::message::{OVERHEAD, TRANSPORT_HEADER};
 use crate::session::transport::{Opened, Transport};
 use ropewalk_bonding::{
     Class, CompactHeader, Config, ConfigError, Control, Datagram, Endpoint, Event, FlowKey, MAX_PATHS,
-    PathId, PathState, Quota,
+    PathConfig, PathId, PathState, Quota,
 };
 use ropewalk_units::Instant;
 use std::collections::{BTreeMap, VecDeque};
@@ -238,6 +238,16 @@ impl Tunnel {
                 self.endpoint.resume_quota(PathId(place), before);
             }
         }
+    }
+
+    /// Its paths with their keys.
+    pub(super) fn paths(&self) -> &[PathConfig] {
+        &self.endpoint.config().paths
+    }
+
+    /// Gives its paths other keys, while packets flow.
+    pub(super) fn set_path_keys(&mut self, now: Instant, paths: Vec<PathConfig>) -> Result<(), ConfigError> {
+        self.endpoint.set_path_keys(now, paths)
     }
 
     /// Where a path leads until its packets say otherwise.

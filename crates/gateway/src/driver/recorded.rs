@@ -1,6 +1,8 @@
 //! A site or a hub of which a record may be kept.
 
-use crate::bond::{Core, Drops, Notice, PastSpendings, PathRow, PathSpending, Reason, TunnelStatus, Way};
+use crate::bond::{
+    Core, Drops, Notice, PastSpendings, PathRow, PathSpending, Reason, SitePathChange, TunnelStatus, Way,
+};
 use crate::packet::Packet;
 use crate::record::Shared;
 use ropewalk_units::Instant;
@@ -61,6 +63,16 @@ impl Recorded {
         self.core.set_paths(now, rows).map_err(|error| error.to_string())?;
         if let (Some(record), Some(json)) = (&self.record, json) {
             record.borrow_mut().change(now, &json);
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_site_path(&mut self, now: Instant, change: &SitePathChange) -> Result<(), String> {
+        let json = self.record.as_ref().map(|_| serde_json::to_string(change)).transpose();
+        let json = json.map_err(|error| error.to_string())?;
+        self.core.set_site_path(now, change)?;
+        if let (Some(record), Some(json)) = (&self.record, json) {
+            record.borrow_mut().site_change(now, &json);
         }
         Ok(())
     }

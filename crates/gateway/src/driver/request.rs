@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc::Sender;
 
-/// A change of a site's paths.
+/// A change of paths: of a site's own, or of their keys at the hub's end.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum PathChange {
@@ -33,6 +33,9 @@ pub enum PathChange {
     },
     /// Changes keys of a path.
     Set {
+        /// At a hub: the site whose path it is. A site has none.
+        #[serde(default)]
+        site: Option<String>,
         /// Its name.
         name: String,
         /// Those that change.

@@ -206,6 +206,10 @@ impl Player {
                 let rows: Vec<PathRow> = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
                 self.core.set_paths(now, &rows).map_err(|_| malformed())?;
             }
+            Kind::SiteChange => {
+                let change = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
+                self.core.set_site_path(now, &change).map_err(|_| malformed())?;
+            }
             Kind::Found => {
                 let found: Vec<_> = serde_json::from_slice(entry.octets).map_err(|_| malformed())?;
                 self.core.handle_addresses(now, &found);
