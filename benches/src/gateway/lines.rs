@@ -82,12 +82,17 @@ pub(crate) fn one_flow(duration: Duration) -> Values {
     bulk(&Plan::new("rate-aware"), 113.0, duration)
 }
 
-pub(crate) fn one_bad(duration: Duration) -> Values {
+/// The second line is a bad one.
+pub(crate) fn bad() -> Plan {
     let mut plan = Plan::new("rate-aware");
     if let Some(lines) = &mut plan.lines {
         lines[1] = "rate = \"2 Mbit/s\"\ndelay = \"80 ms\"\nloss = \"1 %\"\n".into();
     }
-    bulk(&plan, 58.0, duration)
+    plan
+}
+
+pub(crate) fn one_bad(duration: Duration) -> Values {
+    bulk(&bad(), 58.0, duration)
 }
 
 /// One TCP flow with CUBIC, Linux's own default, which has to have so many Mbit/s. What it has with the control that this machine has set is told.

@@ -45,6 +45,8 @@ pub(crate) struct Value {
 pub(crate) enum Bar {
     Most(f64),
     Least(f64),
+    /// From the first to the second.
+    Within(f64, f64),
     /// It is told, not judged.
     None,
 }
@@ -66,7 +68,7 @@ impl Value {
 
 type Measure = fn(Duration) -> io::Result<Vec<Value>>;
 
-const BARS: [(&str, Measure); 15] = [
+const BARS: [(&str, Measure); 18] = [
     // First: it tells what this process grows by, and later it would use what others have freed.
     ("a hub with 200 sites", memory::two_hundred),
     ("start to the first packet", lines::first_packet),
@@ -74,7 +76,10 @@ const BARS: [(&str, Measure); 15] = [
     ("cost-first, 80 Mbit/s", lines::cost_first_80),
     ("one TCP flow", lines::one_flow),
     ("one line bad, one TCP flow", lines::one_bad),
-    ("one TCP flow beside a CUBIC flow on each line", beside::cubic),
+    ("one TCP flow beside a CUBIC flow on each line", beside::one_flow),
+    ("one line bad, one TCP flow beside a CUBIC flow on each line", beside::one_bad),
+    ("cost-first, 50 Mbit/s, beside a CUBIC flow on each line", beside::cost_first_50),
+    ("cost-first, 80 Mbit/s, beside a CUBIC flow on each line", beside::cost_first_80),
     ("110 Mbit/s of UDP", lines::udp_110),
     ("a line dies in the middle", death::dies_in_the_middle),
     ("a line dies at the far end", death::dies_far),
@@ -117,6 +122,7 @@ fn row(name: &str, value: &Value) {
     let (bar, is_kept) = match value.bar {
         Bar::Most(most) => (format!("≤ {most}"), got <= most),
         Bar::Least(least) => (format!("≥ {least}"), got >= least),
+        Bar::Within(least, most) => (format!("{least} to {most}"), (least..=most).contains(&got)),
         Bar::None => (String::new(), true),
     };
     let mark = if is_kept { "" } else { "missed" };

@@ -2,6 +2,7 @@
 //! a Unix socket, and over HTTP on an address that the configuration names.
 
 mod client;
+mod http;
 mod metrics;
 mod server;
 

@@ -1,25 +1,29 @@
 //! Answers HTTP. The Unix socket takes all requests, a network address only those that change
 //! nothing.
 
+use super::http::{Answer, Request, Stream, Timed, serve};
 use super::metrics;
-use crate::driver::{PathChange, Report, Request, Start, give_up_capabilities};
+use crate::driver::{self, PathChange, Report, Start, give_up_capabilities};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
-use tiny_http::{Header, Method, Response, Server};
 
 /// The page that shows a gateway at work.
 const PAGE: &str = include_str!("page.html");
 /// Longer than the loop ever takes to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest change that is read.
-const LONGEST: u64 = 4096;
+/// A client has so long to ask and to read the answer.
+const CLIENT: Duration = Duration::from_secs(10);
+/// The most clients of a socket at once. Others are left.
+const CLIENTS: usize = 16;
+const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What may be asked on a socket.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,18 +32,8 @@ enum May {
     Change,
 }
 
-type Answer = Response<io::Cursor<Vec<u8>>>;
-
-fn text(code: u16, kind: &str, body: impl Into<Vec<u8>>) -> Answer {
-    let header = |name: &str, value: &str| Header::from_bytes(name, value).expect("a header");
-    Response::from_data(body)
-        .with_status_code(code)
-        .with_header(header("Content-Type", kind))
-        .with_header(header("Cache-Control", "no-store"))
-        .with_header(header(
-            "Content-Security-Policy",
-            "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'",
-        ))
+fn text(code: u16, kind: &'static str, body: impl Into<Vec<u8>>) -> Answer {
+    Answer { code, kind, body: body.into() }
 }
 
 /// A socket that listens. Requests are answered by [`Listener::serve`].
@@ -86,67 +80,86 @@ impl Listener {
     /// No thread can be started.
     pub fn serve(self, start: Start) -> io::Result<()> {
         let serve = move || {
-            if let Err(error) = self.answer_all(&start) {
+            if let Err(error) = self.answer_all(start) {
                 tracing::warn!(reason = %error, "nobody answers");
             }
         };
         thread::Builder::new().name("control".into()).spawn(serve).map(drop)
     }
 
-    /// Gives up capabilities before the server's own threads begin, so that they have none.
-    fn answer_all(self, start: &Start) -> io::Result<()> {
+    /// Gives up capabilities before threads for clients begin, so that these have none.
+    fn answer_all(self, start: Start) -> io::Result<()> {
         give_up_capabilities()?;
-        let server = match self.socket {
-            Socket::Unix(socket) => Server::from_listener(socket, None),
-            Socket::Tcp(socket) => Server::from_listener(socket, None),
-        };
-        for mut request in server.map_err(io::Error::other)?.incoming_requests() {
-            let answer = answer(start, self.may, &mut request);
-            // A client that has gone needs no answer.
-            let _ = request.respond(answer);
+        let (start, clients) = (Arc::new(start), Arc::new(()));
+        loop {
+            let accepted = match &self.socket {
+                Socket::Unix(socket) => {
+                    socket.accept().map(|(stream, _)| spawn(stream, &start, self.may, &clients))
+                }
+                Socket::Tcp(socket) => {
+                    socket.accept().map(|(stream, _)| spawn(stream, &start, self.may, &clients))
+                }
+            };
+            // A client may have gone, or this process may have no descriptor left. Those of clients end soon.
+            if let Err(error) = accepted.flatten() {
+                tracing::warn!(reason = %error, "a client is not answered");
+                pause();
+            }
         }
-        Ok(())
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a thread of its own waits for clients")]
+fn pause() {
+    thread::sleep(Duration::from_millis(100));
+}
+
+/// Answers a client on a thread of its own, if there are not too many.
+fn spawn(stream: impl Stream, start: &Arc<Start>, may: May, clients: &Arc<()>) -> io::Result<()> {
+    if Arc::strong_count(clients) > CLIENTS {
+        return Ok(());
+    }
+    let (start, counted) = (Arc::clone(start), Arc::clone(clients));
+    let work = move || {
+        // A client that has gone needs no answer.
+        let _ = serve(Timed::new(stream, CLIENT), |request| answer(&start, may, request));
+        drop(counted);
+    };
+    thread::Builder::new().name("client".into()).spawn(work).map(drop)
 }
 
 fn report(start: &Start) -> Option<Report> {
     let (sender, receiver) = channel();
-    start.ask(Request::Status(sender));
+    start.ask(driver::Request::Status(sender));
     receiver.recv_timeout(PATIENCE).ok()
 }
 
-fn answer(start: &Start, may: May, request: &mut tiny_http::Request) -> Answer {
+fn answer(start: &Start, may: May, request: &Request) -> Answer {
     const JSON: &str = "application/json";
-    const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";
     let unavailable = || text(503, PLAIN, "the gateway does not answer\n");
-    let path = request.url().split('?').next().unwrap_or_default().to_owned();
-    match (request.method(), path.as_str()) {
-        (Method::Get, "/") => text(200, "text/html; charset=utf-8", PAGE),
-        (Method::Get, "/status") => report(start).map_or_else(unavailable, |report| {
+    match (request.method.as_str(), request.path.as_str()) {
+        ("GET" | "HEAD", "/") => text(200, "text/html; charset=utf-8", PAGE),
+        ("GET" | "HEAD", "/status") => report(start).map_or_else(unavailable, |report| {
             text(200, JSON, serde_json::to_vec(&report).expect("a report is JSON"))
         }),
-        (Method::Get, "/metrics") => {
+        ("GET" | "HEAD", "/metrics") => {
             report(start).map_or_else(unavailable, |report| text(200, PLAIN, metrics::render(&report)))
         }
-        (Method::Get, "/healthz") => report(start).map_or_else(unavailable, |report| {
+        ("GET" | "HEAD", "/healthz") => report(start).map_or_else(unavailable, |report| {
             if report.is_well() { text(200, PLAIN, "ok\n") } else { text(503, PLAIN, "the hub is silent\n") }
         }),
-        (Method::Post, "/paths") if may == May::Change => change(start, request),
-        (Method::Post, "/paths") => text(403, PLAIN, "only over the Unix socket\n"),
+        ("POST", "/paths") if may == May::Change => change(start, &request.body),
+        ("POST", "/paths") => text(403, PLAIN, "only over the Unix socket\n"),
         _ => text(404, PLAIN, "there are /, /status, /metrics, /healthz\n"),
     }
 }
 
-fn change(start: &Start, request: &mut tiny_http::Request) -> Answer {
-    const PLAIN: &str = "text/plain; charset=utf-8";
-    let mut body = Vec::new();
-    let read = request.as_reader().take(LONGEST).read_to_end(&mut body);
-    let Ok(change) = read.and_then(|_| serde_json::from_slice::<PathChange>(&body).map_err(io::Error::other))
-    else {
+fn change(start: &Start, body: &[u8]) -> Answer {
+    let Ok(change) = serde_json::from_slice::<PathChange>(body) else {
         return text(400, PLAIN, "expected a change of paths as JSON\n");
     };
     let (sender, receiver) = channel();
-    start.ask(Request::Change(change, sender));
+    start.ask(driver::Request::Change(change, sender));
     match receiver.recv_timeout(PATIENCE) {
         Ok(Ok(())) => text(200, PLAIN, "done\n"),
         Ok(Err(reason)) => text(409, PLAIN, format!("{reason}\n")),

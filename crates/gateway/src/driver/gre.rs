@@ -1,19 +1,19 @@
 //! A GRE tunnel between a TUN interface and raw sockets, one for each path.
 
+mod path;
+
 use super::clock::{now, timespec};
 use super::confine::{Confinement, confine};
 use super::filter::Seccomp;
 use super::inside::{Inside, Read};
 use super::serve::{Error, system};
 use super::signals::ends;
-use crate::config::{GreConfig, GrePath, Offload};
+use crate::config::{GreConfig, Offload};
 use crate::gre::Bond;
 use nix::sys::signalfd::SignalFd;
-use ropewalk_units::Duration;
+use path::{LOOK, PathSocket};
 use rustix::event::{PollFd, PollFlags, poll};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use std::io::{self, Read as _};
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 /// IP's protocol number of GRE (RFC 2784 §4).
@@ -22,47 +22,12 @@ const GRE: i32 = 47;
 const LONGEST: usize = 65_535;
 /// System calls for packets of one source before the next source is looked at.
 const BATCH: usize = 32;
-/// Longest time that the loop sleeps.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// Opens the raw socket of a path. The kernel gives it only packets from the other end, writes the
-/// outer headers, and fragments nothing.
-fn open(path: &GrePath, mark: u32) -> io::Result<Socket> {
-    let local = SocketAddr::new(path.local, 0);
-    let socket = Socket::new(Domain::for_address(local), Type::RAW, Some(Protocol::from(GRE)))?;
-    socket.set_nonblocking(true)?;
-    socket.set_mark(mark)?;
-    if let Some(interface) = &path.interface {
-        socket.bind_device(Some(interface.as_bytes()))?;
-    }
-    if path.local.is_ipv4() {
-        rustix::net::sockopt::set_ip_mtu_discover(
-            &socket,
-            rustix::net::sockopt::Ipv4PathMtuDiscovery::PROBE,
-        )?;
-    } else {
-        rustix::net::sockopt::set_ipv6_mtu_discover(
-            &socket,
-            rustix::net::sockopt::Ipv6PathMtuDiscovery::PROBE,
-        )?;
-    }
-    socket.bind(&SockAddr::from(local))?;
-    socket.connect(&SockAddr::from(SocketAddr::new(path.remote, 0)))?;
-    Ok(socket)
-}
 
 /// What follows the IP header. A raw socket gives IPv4 packets with that header, and IPv6 packets
 /// without it (`man 7 raw`, RFC 3542 §3).
 fn behind_header(octets: &[u8], is_v4: bool) -> &[u8] {
     let len = if is_v4 { octets.first().map_or(0, |first| usize::from(first & 15) * 4) } else { 0 };
     octets.get(len..).unwrap_or_default()
-}
-
-/// The socket of a path.
-struct PathSocket {
-    socket: Socket,
-    /// The kernel gives IPv4 packets with their outer headers.
-    is_v4: bool,
 }
 
 struct Loop {
@@ -86,10 +51,8 @@ pub fn run_gre(config: &GreConfig) -> Result<(), Error> {
     let name = &config.tun.name;
     let inside = Inside::open(&config.tun, config.mark, offload)
         .map_err(|source| Error::Inside { name: name.clone(), source })?;
-    let socket =
-        |path: &GrePath| Ok(PathSocket { socket: open(path, config.mark)?, is_v4: path.local.is_ipv4() });
-    let sockets = config.paths.iter().map(socket).collect::<io::Result<Vec<_>>>();
-    let sockets = sockets.map_err(system("a raw socket for GRE"))?;
+    let socket = |path| PathSocket::new(path, config.mark, now());
+    let sockets = config.paths.iter().map(socket).collect();
     let seccomp = if config.seccomp { Seccomp::On } else { Seccomp::Off };
     confine(&Confinement { user: &config.user, has_low_ports: false, folder: None, seccomp })
         .map_err(system("giving up what is not needed"))?;
@@ -119,6 +82,7 @@ impl Loop {
             if ready[0] {
                 self.receive_inside()?;
             }
+            self.sockets.iter_mut().for_each(|path| path.look(now()));
             self.bond.handle_timeout(now());
             while let Some(packet) = self.bond.poll_deliver() {
                 self.inside.send(&packet);
@@ -127,13 +91,13 @@ impl Loop {
         }
     }
 
-    /// Waits. Returns what has something to read: the inside, then the paths, then the signals.
+    /// Waits. Returns what has something to read: the inside, then the paths.
     fn wait(&self) -> io::Result<Vec<bool>> {
-        let now = now();
-        let until = self.bond.poll_timeout().saturating_since(now).min(LONGEST_WAIT);
-        let fds =
-            std::iter::once(self.inside.fd()).chain(self.sockets.iter().map(|path| path.socket.as_fd()));
-        let fds = fds.chain(std::iter::once(self.signals.as_fd()));
+        let until = self.bond.poll_timeout().saturating_since(now()).min(LOOK);
+        // A missing socket is never ready. The signals stand for it: they are read after each wait.
+        let signals = self.signals.as_fd();
+        let sockets = self.sockets.iter().map(|path| path.get().map_or(signals, AsFd::as_fd));
+        let fds = std::iter::once(self.inside.fd()).chain(sockets).chain([signals]);
         let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
         match poll(&mut fds, Some(&timespec(until))) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -144,12 +108,12 @@ impl Loop {
 
     fn receive_outside(&mut self, place: usize) {
         for _ in 0..BATCH {
-            let PathSocket { socket, is_v4 } = &self.sockets[place];
+            let path = &self.sockets[place];
             // An error tells that something sent before did not arrive, or that there is nothing to
             // read.
-            let Ok(len) = (&*socket).read(&mut self.buffer) else { return };
+            let Some(Ok(len)) = path.get().map(|mut socket| socket.read(&mut self.buffer)) else { return };
             // What is dropped is counted in the bond.
-            let _ = self.bond.handle_datagram(now(), behind_header(&self.buffer[..len], *is_v4));
+            let _ = self.bond.handle_datagram(now(), behind_header(&self.buffer[..len], path.is_v4()));
         }
     }
 
@@ -159,7 +123,7 @@ impl Loop {
         for _ in 0..BATCH {
             let read = self.inside.receive(|packet| {
                 if let Ok(path) = bond.handle_packet(packet, &mut out) {
-                    unsent += u64::from(sockets[path].socket.send(&out).is_err());
+                    unsent += u64::from(!sockets[path].get().is_some_and(|socket| socket.send(&out).is_ok()));
                 }
             })?;
             if read == Read::Nothing {

@@ -22,7 +22,7 @@ pub fn name_is_good(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && !name.contains(char::is_control)
 }
 
-/// Identifies a bond. A new process begins a new bond, and so does a change of paths.
+/// Identifies a bond. A new process begins a new bond, and so does a path more or less.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Generation {
     /// Drawn when the site's process begins.

@@ -1,6 +1,6 @@
 //! GRE over two lines.
 
-use crate::net::{Net, possible, shell};
+use crate::net::{Net, must, possible, shell};
 use std::fs;
 
 /// The configuration of an end. `host` is the last number of its addresses, 1 or 2; the other end
@@ -40,6 +40,35 @@ fn gre_over_two_lines_carries_both_families_in_order() {
     assert!((0.7..0.8).contains(&share), "weights of 3 and 1: {share}");
     net.end("site", "TERM");
     assert!(net.log("site").contains("given_up: 0, dropped: 0"), "{}", net.log("site"));
+}
+
+#[test]
+fn an_interface_of_gre_that_goes_and_comes_is_used_again() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    let (hub, site) = (net.ns("hub"), net.ns("site"));
+    for (end, host) in [("hub", 1), ("site", 2)] {
+        // All goes by the line that comes later.
+        let both = configuration(host);
+        let second = both.rfind("[[paths]]").expect("two paths");
+        let first = both.find("[[paths]]").expect("two paths");
+        let text = format!("{}{}", &both[..first], &both[second..]);
+        fs::write(net.path(&format!("{end}.toml")), text).expect("it is this test's");
+    }
+    must(&format!("ip -n {site} link del lte"));
+    net.start_gre("hub");
+    net.start_gre("site");
+    for _ in 0..2 {
+        net.until("it is missed", || net.log("site").contains("no socket for a path"));
+        must(&format!("ip -n {site} link add lte type veth peer name lte netns {hub}"));
+        for (ns, host) in [(&hub, 1), (&site, 2)] {
+            must(&format!("ip -n {ns} address add 192.0.2.{host}/24 dev lte && ip -n {ns} link set lte up"));
+        }
+        net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+        must(&format!("ip -n {site} link del lte"));
+    }
 }
 
 /// Another implementation of the protocol understands what is on the line.

@@ -20,6 +20,8 @@ mod records;
 mod soak;
 
 use net::{GATEWAY, Net, must, possible, rules, shell};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 #[test]
 fn two_lines_carry_ping_and_tcp_and_the_end_leaves_nothing() {
@@ -52,6 +54,28 @@ fn two_lines_carry_ping_and_tcp_and_the_end_leaves_nothing() {
     assert_eq!(rules(&net), before);
     assert!(!must(&format!("ip -n {} link show", net.ns("site"))).contains("bond0"));
     net.until("the hub was told", || net.log("hub").contains("has ended the session"));
+}
+
+#[test]
+fn clients_that_say_nothing_take_nothing_from_others_for_long() {
+    if !possible() {
+        return;
+    }
+    let net = Net::with_tunnel();
+    let connect = || TcpStream::connect("127.0.0.1:9464").expect("it listens");
+    let ask = move || {
+        let mut stream = connect();
+        let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\n\r\n");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).is_ok() && answer.ends_with("ok\n")
+    };
+    let silent = net.work("site", move || (0..40).map(|_| connect()).collect::<Vec<_>>()).join();
+    let silent = silent.expect("it does not panic");
+    assert!(!net.work("site", ask).join().expect("it does not panic"), "sixteen are enough");
+    let is_answered = || net.work("site", ask).join().expect("it does not panic");
+    net.until("the silent ones are left", is_answered);
+    assert!(net.status("site")["role"] == "site", "the Unix socket has clients of its own");
+    drop(silent);
 }
 
 #[test]
@@ -110,6 +134,61 @@ fn paths_change_while_it_runs() {
 }
 
 #[test]
+fn keys_of_paths_change_in_one_bond() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    let cost_first = "[bond]\nscheduler = \"cost-first\"\n";
+    net.configure_before_sites("hub", cost_first);
+    net.configure_before_sites("site", cost_first);
+    let records = ["hub", "site"].map(|end| net.path(&format!("{end}.record")));
+    for (end, record) in ["hub", "site"].into_iter().zip(&records) {
+        net.start_with(end, &["--record", record.to_str().expect("a name")]);
+    }
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    let set = |end: &str, change: &str| {
+        let socket = net.path(&format!("{end}.sock"));
+        let done = shell(&format!("{GATEWAY} path --control {} set {change}", socket.display()));
+        (done.status.success(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let by_lte = |end: &str| {
+        let status = net.status(end);
+        let sent = |path: usize| status["peers"][0]["bond"]["paths"][path]["sent_packets"].as_u64();
+        sent(1).zip(sent(0)).is_some_and(|(lte, dsl)| lte > 2 * dsl)
+    };
+    assert!(set("site", "dsl --cost 9").0);
+    for end in ["site", "hub"] {
+        net.until("both send by the other line", || net.transfer(2_000_000) && by_lte(end));
+    }
+    assert!(set("hub", "lte --site branch --quota '70 MB'").0);
+    let quota = || net.status("hub")["peers"][0]["bond"]["paths"][1]["quota"].clone();
+    net.until("the hub has a quota", || quota() == 70_000_000);
+    assert!(set("hub", "lte --site nobody --quota '70 MB'").1.contains("there is no site nobody"));
+    assert!(set("hub", "lte --quota '70 MB'").1.contains("path set --site"));
+    assert!(set("hub", "lte --site branch --cost 3").1.contains("no --cost at a hub"));
+    assert!(set("site", "lte --site branch --quota '70 MB'").1.contains("no --site at a site"));
+    let age = net.status("site")["peers"][0]["bond"]["age_s"].as_f64();
+    let uptime = net.status("site")["uptime_s"].as_f64();
+    assert!(
+        age.zip(uptime).is_some_and(|(age, uptime)| uptime - age < 3.0),
+        "{age:?} of {uptime:?}: one bond"
+    );
+    net.end("site", "TERM");
+    net.end("hub", "TERM");
+    for (end, record) in ["hub", "site"].into_iter().zip(&records) {
+        let config = net.path(&format!("{end}.toml"));
+        let played = shell(&format!("{GATEWAY} replay {} {}", config.display(), record.display()));
+        let said = String::from_utf8_lossy(&played.stdout);
+        assert!(
+            said.contains("each as recorded"),
+            "{end}: {said}{}",
+            String::from_utf8_lossy(&played.stderr)
+        );
+    }
+}
+
+#[test]
 fn what_was_spent_of_a_quota_outlives_the_process() {
     if !possible() {
         return;
@@ -133,7 +212,7 @@ fn what_was_spent_of_a_quota_outlives_the_process() {
     let set = |keys: &str| shell(&format!("{GATEWAY} path {control} set lte {keys}"));
     assert!(set("--quota '60 MB'").status.success());
     net.until("the quota is another", || net.site_path(1)["quota"] == 60_000_000);
-    assert!(spent(&net) >= before, "another bond, and the same period: {}", net.status("site"));
+    assert!(spent(&net) >= before, "the same period goes on: {}", net.status("site"));
     let wrong = |keys: &str| String::from_utf8_lossy(&set(keys).stderr).into_owned();
     assert!(wrong("").contains("nothing to change"), "{}", wrong(""));
     assert!(wrong("--quota '1 kB'").contains("1 MB or more"), "{}", wrong("--quota '1 kB'"));

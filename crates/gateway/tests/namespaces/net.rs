@@ -100,6 +100,14 @@ impl Net {
         fs::write(path, text + tables).expect("it is this test's");
     }
 
+    /// Inserts tables before the first array of tables of an end's configuration.
+    pub(crate) fn configure_before_sites(&self, end: &str, tables: &str) {
+        let path = self.path(&format!("{end}.toml"));
+        let text = fs::read_to_string(&path).expect("it was written");
+        let place = text.find("[[").expect("it has sites or paths");
+        fs::write(path, format!("{}{tables}{}", &text[..place], &text[place..])).expect("it is this test's");
+    }
+
     /// Gives the site the hub's address on its first line by a name. The name is known in its
     /// namespace alone: `ip netns exec` puts the file in place of the machine's.
     pub(crate) fn name_hub(&self, name: &str) {
