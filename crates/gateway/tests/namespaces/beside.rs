@@ -87,6 +87,26 @@ fn a_hub_with_several_addresses_answers_from_the_one_that_was_asked() {
 }
 
 #[test]
+fn one_with_several_ipv6_addresses_does_so_too() {
+    const ASKED: &str = "fd99::1";
+    if !possible() {
+        return;
+    }
+    let mut net = far_hub();
+    for (end, host) in [("hub", 1), ("site", 2)] {
+        must(&format!("ip -n {} address add fd01::{host}/64 dev dsl nodad", net.ns(end)));
+    }
+    must(&format!("ip -n {} address add {ASKED}/128 dev lo nodad", net.ns("hub")));
+    must(&format!("ip -n {} route add {ASKED} via fd01::1", net.ns("site")));
+    replace(&net, "hub", "0.0.0.0:4500", "[::]:4500");
+    replace(&net, "site", &format!("{FAR}:4500"), &format!("[{ASKED}]:4500"));
+    net.open_tunnel();
+    assert!(net.transfer(2_000_000), "in batches, too");
+    assert_eq!(net.site_path(0)["remote"], format!("[{ASKED}]:4500"));
+    assert!(!net.log("site").contains("sends from"), "{}", net.log("site"));
+}
+
+#[test]
 fn a_strict_filter_of_reverse_paths_is_told_before() {
     if !possible() {
         return;

@@ -1,6 +1,6 @@
 //! A run that was recorded is played again.
 
-use crate::net::{GATEWAY, Net, possible, shell};
+use crate::net::{GATEWAY, Net, possible, rules, shell};
 use std::fs;
 use std::path::PathBuf;
 
@@ -70,6 +70,57 @@ fn a_record_gives_the_same_octets_again() {
         assert!(said[1].contains("other octets than in the record"), "{end}, other packets: {}", said[1]);
         assert!(said[2].contains("cut off"), "{end}, an octet less: {}", said[2]);
     }
+}
+
+/// A file system of 64 kB, which is unmounted with this value.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    /// `None`: it cannot be mounted here.
+    fn new(path: PathBuf) -> Option<Self> {
+        fs::create_dir(&path).expect("a new folder");
+        let mount = format!("mount -t tmpfs -o size=64k none {}", path.display());
+        shell(&mount).status.success().then_some(Self(path))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        shell(&format!("umount -l {}", self.0.display()));
+    }
+}
+
+#[test]
+fn a_full_disk_stops_the_record_and_nothing_else() {
+    if !possible() {
+        return;
+    }
+    let mut net = Net::new();
+    let Some(disk) = SmallDisk::new(net.path("disk")) else {
+        println!("skipped: no tmpfs can be mounted");
+        return;
+    };
+    let (record, state) = (disk.0.join("record"), disk.0.join("state"));
+    let config = net.path("site.toml");
+    let text = fs::read_to_string(&config).expect("it was written");
+    let usual = format!("state = \"{}.json\"", net.path("site.sock").display());
+    let text = text.replace(&usual, &format!("state = \"{}\"", state.display()));
+    // The last table is that of the second line.
+    fs::write(&config, text + "quota = \"50 MB\"\n").expect("it is this test's");
+    let before = rules(&net);
+    net.start("hub");
+    net.start_with("site", &["--record", record.to_str().expect("a name")]);
+    net.until("the tunnel works", || net.pings("site", "10.9.0.1"));
+    assert!(net.transfer(2_000_000), "what goes through is more than the disk holds");
+    assert!(net.log("site").contains("the record ends here"), "{}", net.log("site"));
+    assert!(net.transfer(2_000_000), "the tunnel goes on");
+    net.end("site", "TERM");
+    assert!(net.log("site").contains("quotas"), "what could not be noted is told: {}", net.log("site"));
+    assert_eq!(rules(&net), before);
+    let replay = format!("{GATEWAY} replay {} {}", config.display(), record.display());
+    let played = shell(&replay);
+    let said = String::from_utf8_lossy(&played.stdout).into_owned();
+    assert!(said.contains("cut off"), "{said}{}", String::from_utf8_lossy(&played.stderr));
 }
 
 /// The site's record as a scenario: lines and flows are those of the run.
