@@ -164,6 +164,7 @@ fn keys_of_paths_change_in_one_bond() {
     assert!(set("hub", "lte --site branch --quota '70 MB'").0);
     let quota = || net.status("hub")["peers"][0]["bond"]["paths"][1]["quota"].clone();
     net.until("the hub has a quota", || quota() == 70_000_000);
+    assert!(net.log("hub").contains("keys of path lte of branch were changed by hand"), "{}", net.log("hub"));
     assert!(set("hub", "lte --site nobody --quota '70 MB'").1.contains("there is no site nobody"));
     assert!(set("hub", "lte --quota '70 MB'").1.contains("path set --site"));
     assert!(set("hub", "lte --site branch --cost 3").1.contains("no --cost at a hub"));

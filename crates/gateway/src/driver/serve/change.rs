@@ -15,13 +15,14 @@ impl Loop {
         if matches!(&change, PathChange::Set { keys, .. } if *keys == PathKeys::default()) {
             return Err("nothing to change: --cost, --weight, --max-weight, --quota, --quota-period".into());
         }
+        let what = said(&change);
         match change {
             PathChange::Set { site: Some(site), name: path, keys } => {
                 self.core.set_site_path(now(), &SitePathChange { site, path, keys })?;
             }
             own => self.change_own(own)?,
         }
-        self.tell("by-hand", "the paths were changed by hand".into(), Level::Information);
+        self.tell("by-hand", what, Level::Information);
         Ok(())
     }
 
@@ -80,6 +81,18 @@ impl Loop {
             self.lines[socket].host = None;
         }
         Ok(())
+    }
+}
+
+/// What has been changed, for the log.
+fn said(change: &PathChange) -> String {
+    match change {
+        PathChange::Add { name, .. } => format!("path {name} was added by hand: a new bond begins"),
+        PathChange::Remove { name } => format!("path {name} was removed by hand: a new bond begins"),
+        PathChange::Set { site: None, name, .. } => format!("keys of path {name} were changed by hand"),
+        PathChange::Set { site: Some(site), name, .. } => {
+            format!("keys of path {name} of {site} were changed by hand")
+        }
     }
 }
 
