@@ -123,7 +123,7 @@ impl Loop {
         for _ in 0..BATCH {
             let read = self.inside.receive(|packet| {
                 if let Ok(path) = bond.handle_packet(packet, &mut out) {
-                    unsent += u64::from(!sockets[path].get().is_some_and(|socket| socket.send(&out).is_ok()));
+                    unsent += u64::from(sockets[path].get().is_none_or(|socket| socket.send(&out).is_err()));
                 }
             })?;
             if read == Read::Nothing {
