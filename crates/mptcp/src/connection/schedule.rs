@@ -219,8 +219,14 @@ impl Connection {
     }
 
     /// Subflows whose windows have grown add to the send buffer, if that holds the application back.
-    #[inline(never)]
     pub(super) fn tend_send_buffer(&mut self) {
+        if self.subflows.sum_stale || !self.subflows.all_add_most {
+            self.grow_send_buffers();
+        }
+    }
+
+    #[inline(never)]
+    fn grow_send_buffers(&mut self) {
         let full = self.sending.buffer.is_full();
         let mut changed = self.subflows.sum_stale;
         for index in 0..self.subflows.live.len() {
@@ -229,6 +235,9 @@ impl Connection {
         }
         if changed {
             self.subflows.sum_stale = false;
+            let adds_most = |at: usize| self.memory.is_most(self.subflows[at].send_buffer);
+            let all_add_most = self.subflows.carriers().all(adds_most);
+            self.subflows.all_add_most = all_add_most;
             let sum =
                 self.subflows.live().filter(|subflow| !subflow.is_closed()).map(|s| s.send_buffer).sum();
             self.sending.buffer.resize(self.memory.over(sum));

@@ -18,6 +18,8 @@ pub(super) struct Subflows {
     pub(super) joined: bool,
     /// One is gone, and its send buffer with it.
     pub(super) sum_stale: bool,
+    /// Those that carry data add as much to the send buffer as any may; known unless the sum is stale.
+    pub(super) all_add_most: bool,
 }
 
 impl Deref for Subflows {
