@@ -112,10 +112,8 @@ impl Connection {
         let subflow = &mut self.subflows[at];
         subflow.mappings.pass(mapped);
         subflow.read += mapped.len;
-        subflow.tcp.process_expected(now, segment);
-        if let Some(received) = subflow.tcp.read(u64::MAX) {
-            self.reassemble(now, mapped.data, received.payload);
-        }
+        subflow.tcp.pass_expected(now, segment);
+        self.reassemble(now, mapped.data, segment.payload);
         self.after_reading(now);
     }
 

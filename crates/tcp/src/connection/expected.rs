@@ -40,4 +40,14 @@ impl Connection {
             self.window(segment);
         }
     }
+
+    /// As [`Self::process_expected`] of data and then [`Self::read`], for the owner of the window. Nothing else waits to be read.
+    #[inline(always)]
+    pub fn pass_expected(&mut self, now: Instant, segment: &Segment) {
+        self.cx.now = now;
+        self.cx.stats.segments_received += 1;
+        self.sender.on_idle_ack(&self.cx);
+        self.window(segment);
+        self.receiver.pass_expected_text(&mut self.cx, segment, self.sender.rtt().rto());
+    }
 }

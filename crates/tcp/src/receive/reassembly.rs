@@ -110,6 +110,14 @@ impl Reassembly {
         if self.append_ready(run, self.most) { next + payload.len } else { next }
     }
 
+    /// As [`Self::append`] and [`Self::read`] of all of it, while nothing waits to be read.
+    pub(crate) fn pass(&mut self, next: Seq, payload: Payload) -> Seq {
+        debug_assert!(self.readable == 0, "what came before is read first");
+        let end = next + payload.len;
+        self.ready = Run { seq: end, len: 0, offset: payload.offset + u64::from(payload.len) };
+        end
+    }
+
     /// Takes the octets at `next` and all that was waiting for them. Returns the new RCV.NXT: the old one if what waits to be
     /// read is in too many pieces already, so that the octets are dropped.
     #[inline(never)]

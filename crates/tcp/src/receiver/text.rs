@@ -27,8 +27,18 @@ impl Receiver {
     /// The next data, all of it within the window, while nothing waits above a hole and no FIN has come.
     #[inline(always)]
     pub(crate) fn on_expected_text(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
-        self.on_in_order(cx, segment, idle);
+        let next = self.reassembly.append(segment.seq, segment.payload);
+        self.on_in_order(cx, segment, next, idle);
         self.tune_window(cx, segment);
+    }
+
+    /// The same, and it is read at once. Nothing else waits to be read.
+    #[inline(always)]
+    pub(crate) fn pass_expected_text(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
+        let next = self.reassembly.pass(segment.seq, segment.payload);
+        self.on_in_order(cx, segment, next, idle);
+        self.tune_window(cx, segment);
+        self.window.read(segment.payload.len);
     }
 
     #[inline(always)]
@@ -44,9 +54,9 @@ impl Receiver {
         (full && timestamps.echo != 0).then_some(timestamps.echo)
     }
 
+    /// The data of a segment has moved RCV.NXT to `next`.
     #[inline(always)]
-    fn on_in_order(&mut self, cx: &mut Context, segment: &Segment, idle: Duration) {
-        let next = self.reassembly.append(segment.seq, segment.payload);
+    fn on_in_order(&mut self, cx: &mut Context, segment: &Segment, next: Seq, idle: Duration) {
         self.received_up_to(cx, next);
         let arrived = InOrder { octets: segment.payload.len, push: segment.flags.contains(Flags::PSH) };
         self.acks.in_order(cx.now, arrived, cx.config.mss, &cx.config.delayed_ack, idle);
