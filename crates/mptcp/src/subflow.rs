@@ -266,6 +266,7 @@ impl Subflow {
     }
 
     /// May its TCP have something to send? What it was given has been given because there is room for it.
+    #[inline]
     pub(crate) fn wants_to_transmit(&self) -> bool {
         self.tcp.unsent() > 0 || self.tcp.wants_to_transmit()
     }

@@ -26,9 +26,8 @@ impl Connection {
         let Some(at) = self.subflows.place_of(subflow) else { return false };
         let Some(expected) = self.expected(at, segment) else { return false };
         let subflow = &mut self.subflows[at];
-        subflow.touch();
+        subflow.upkeep.on_numbers();
         subflow.silence.on_heard(now);
-        self.planner.due.request_poll();
         match expected.mapped {
             Some(mapped) => self.process_expected_data(now, at, segment, mapped, expected.data_ack),
             None => {
@@ -37,6 +36,7 @@ impl Connection {
             }
         }
         self.after_input(now, at);
+        self.poll_after(at, segment);
         true
     }
 

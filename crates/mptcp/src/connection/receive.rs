@@ -160,6 +160,7 @@ impl Connection {
             if let (SubflowAcks::Twice, Some(at)) = (self.config.tcp.quirks.subflow_acks, at) {
                 self.receiving.owe(waiting.subflow, self.subflows[at].tcp.rcv_nxt());
                 self.subflows[at].request_ack();
+                self.planner.due.request_poll();
             }
         }
     }
@@ -174,8 +175,7 @@ impl Connection {
     ) {
         let Some(at) = self.subflows.place_of(subflow) else { return };
         let flow = &mut self.subflows[at];
-        flow.touch();
-        self.planner.due.request_poll();
+        flow.upkeep.on_numbers();
         if flow.tcp.state() == State::Closed {
             return self.answer_stray(now, at, segment);
         }
@@ -188,6 +188,20 @@ impl Connection {
             self.process_stream(octets, now, at);
         }
         self.after_input(now, at);
+        self.poll_after(at, segment);
+    }
+
+    /// Is there anything to be polled after a segment? After data that is so only if an ACK is due, or if another subflow was asked
+    /// for something meanwhile.
+    #[inline(always)]
+    pub(super) fn poll_after(&mut self, at: usize, segment: &Segment) {
+        let subflow = &mut self.subflows[at];
+        if segment.payload.len == 0 || subflow.wants_to_transmit() || subflow.has_news() {
+            subflow.upkeep.on_request();
+        }
+        if self.subflows.live().any(|subflow| subflow.upkeep.is_unpolled()) {
+            self.planner.due.request_poll();
+        }
     }
 
     /// A segment that the subflow's TCP has accepted.
@@ -275,6 +289,8 @@ impl Connection {
     #[cold]
     fn answer_stray(&mut self, now: Instant, at: usize, segment: &Segment) {
         self.subflows[at].tcp.handle_segment(now, segment);
+        self.subflows[at].upkeep.on_request();
+        self.planner.due.request_poll();
         if !self.subflows.live.contains(&(at as u32)) {
             self.subflows.live.push(at as u32);
         }
