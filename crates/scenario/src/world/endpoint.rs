@@ -61,10 +61,11 @@ impl Interfaces {
         self.ports.push((address, port));
     }
 
-    /// Is this one of the host's addresses?
+    /// Is this one of the host's addresses? Nearly always it is that of the interface by which the packet came.
     #[inline]
-    pub(crate) fn own(&self, address: AddressIndex) -> bool {
-        self.ports.iter().any(|(own, _)| *own == address)
+    pub(crate) fn own(&self, address: AddressIndex, by: Port) -> bool {
+        let is_it = |(own, _): &(AddressIndex, Port)| *own == address;
+        self.ports.get(by.0 as usize).is_some_and(is_it) || self.ports.iter().any(is_it)
     }
 
     /// The interface with this address.
@@ -136,12 +137,12 @@ impl StreamEndpoint {
         };
     }
 
-    /// Takes a segment from the network, or says how it is answered with a RST.
+    /// Takes a segment that came by a port from the network, or says how it is answered with a RST.
     #[inline(always)]
     pub(crate) fn handle_segment(
         &mut self,
         now: Instant,
-        path: EndPath,
+        (path, by): (EndPath, Port),
         segment: &Segment,
         host: &mut Interfaces,
     ) -> Result<(), Unexpected> {
@@ -159,7 +160,7 @@ impl StreamEndpoint {
                 stream.connection.handle_segment(now, segment);
             }
             Transport::Tcp(_) => return Err(Unexpected(None)),
-            Transport::Mptcp(stream) => match stream.subflow(path.local, path.remote) {
+            Transport::Mptcp(stream) => match stream.subflow_by(by, path) {
                 Some(subflow) => stream.connection.handle_segment(now, subflow, segment),
                 None if opens && stream.opening == Opening::Passive && mptcp::is_join(segment) => {
                     return stream.join(now, path, segment, host);

@@ -146,8 +146,8 @@ impl Host {
     pub(crate) fn handle_packet(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId) {
         let (now, packet) = (context.now(), context.packet(id));
         let index = self.by_port.get(packet.destination.port());
-        let Body::Tcp(segment) = &packet.body else { return self.handle_other(context, id, index) };
-        if !self.interfaces.own(packet.destination.address()) {
+        let Body::Tcp(segment) = &packet.body else { return self.handle_other(context, port, id, index) };
+        if !self.interfaces.own(packet.destination.address(), port) {
             return self.misroute(context, id);
         }
         let path = EndPath { local: packet.destination, remote: packet.source };
@@ -155,7 +155,7 @@ impl Host {
         else {
             return self.handle_at_shared_port(context, port, id, path);
         };
-        if let Err(unexpected) = endpoint.handle_segment(now, path, segment, &mut self.interfaces) {
+        if let Err(unexpected) = endpoint.handle_segment(now, (path, port), segment, &mut self.interfaces) {
             return refuse(context, port, id, path, unexpected);
         }
         context.drop_packet(id);
@@ -202,13 +202,13 @@ impl Host {
 
     /// A packet that is no segment.
     #[inline(never)]
-    fn handle_other(&mut self, context: &mut Context<'_, Packet>, id: PacketId, index: u32) {
+    fn handle_other(&mut self, context: &mut Context<'_, Packet>, port: Port, id: PacketId, index: u32) {
         let (now, packet) = (context.now(), context.packet(id));
         let Body::Udp(datagram) = &packet.body else {
             // A gateway's packets never go to a host.
             return self.misroute(context, id);
         };
-        if !self.interfaces.own(packet.destination.address()) {
+        if !self.interfaces.own(packet.destination.address(), port) {
             return self.misroute(context, id);
         }
         if let Some(Slot { endpoint: Endpoint::UdpReceiver(_, receiver), .. }) =

@@ -1,5 +1,6 @@
 //! The transport of an endpoint: a TCP connection, or a Multipath TCP connection.
 
+use super::addresses::EndPath;
 use super::blackhole::Way;
 use super::packet::Socket;
 use super::ports::OwnPorts;
@@ -112,6 +113,15 @@ impl MptcpStream {
         found.map(|(id, _)| *id)
     }
 
+    /// The same. Nearly always a host has one subflow for each interface: then it is the one of the interface, by which a segment came.
+    #[inline]
+    pub(crate) fn subflow_by(&self, by: Port, path: EndPath) -> Option<mptcp::SubflowId> {
+        match self.living.get(by.0 as usize) {
+            Some((id, at)) if at.remote == path.remote && at.local == path.local => Some(*id),
+            _ => self.subflow(path.local, path.remote),
+        }
+    }
+
     /// A subflow exists.
     pub(crate) fn subflow_created(&mut self, id: mptcp::SubflowId, tuple: FourTuple) {
         debug_assert_eq!(self.subflow(tuple.local, tuple.remote), None, "two subflows with one 4-tuple");
@@ -121,7 +131,10 @@ impl MptcpStream {
     /// The 4-tuple of a subflow that lives.
     #[inline]
     pub(crate) fn tuple(&self, id: mptcp::SubflowId) -> Option<&FourTuple> {
-        self.living.iter().find(|(living, _)| *living == id).map(|(_, tuple)| tuple)
+        // Identifiers are places until the first subflow is gone.
+        let is_it = |living: &&(mptcp::SubflowId, FourTuple)| living.0 == id;
+        let at_its_place = self.living.get(id.0 as usize).filter(is_it);
+        at_its_place.or_else(|| self.living.iter().find(is_it)).map(|(_, tuple)| tuple)
     }
 
     /// All subflows that there have been, in order of creation, but for joins that the other end never finished.

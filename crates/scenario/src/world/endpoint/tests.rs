@@ -59,7 +59,7 @@ fn syn(token: Option<u32>) -> Segment {
 #[test]
 fn a_join_is_refused_while_nothing_can_be_joined() {
     let mut server = listener(multipath());
-    let answer = server.handle_segment(Instant::ZERO, PATH, &syn(Some(1)), &mut host());
+    let answer = server.handle_segment(Instant::ZERO, (PATH, Port(0)), &syn(Some(1)), &mut host());
     let Err(Unexpected(why)) = answer else { panic!("taken") };
     assert_eq!(why, Some(Refusal::UNKNOWN));
     assert!(matches!(server.transport, Transport::Listening), "it listens on");
@@ -69,14 +69,14 @@ fn a_join_is_refused_while_nothing_can_be_joined() {
 fn tcp_does_not_know_what_a_join_is() {
     let config = Arc::new(tcp::Config::linux());
     let mut server = listener(Protocol::Tcp(config));
-    assert!(server.handle_segment(Instant::ZERO, PATH, &syn(Some(1)), &mut host()).is_ok());
+    assert!(server.handle_segment(Instant::ZERO, (PATH, Port(0)), &syn(Some(1)), &mut host()).is_ok());
     assert!(matches!(server.transport, Transport::Tcp(_)));
 }
 
 #[test]
 fn a_second_syn_from_elsewhere_is_refused_with_a_reason_only_if_it_is_a_join() {
     let (mut server, mut host) = (listener(multipath()), host());
-    assert!(server.handle_segment(Instant::ZERO, PATH, &syn(None), &mut host).is_ok());
+    assert!(server.handle_segment(Instant::ZERO, (PATH, Port(0)), &syn(None), &mut host).is_ok());
     let _ = match &mut server.transport {
         Transport::Mptcp(stream) => {
             let mut notes = Notes { error: &mut None, trace: &mut None };
@@ -85,10 +85,11 @@ fn a_second_syn_from_elsewhere_is_refused_with_a_reason_only_if_it_is_a_join() {
         _ => panic!("no connection"),
     };
     let elsewhere = EndPath { remote: Socket::new(AddressFamily::Ipv4, AddressIndex(0), 40_000), ..PATH };
-    let mut why = |syn: Segment| match server.handle_segment(Instant::ZERO, elsewhere, &syn, &mut host) {
-        Err(Unexpected(why)) => why,
-        Ok(()) => panic!("taken"),
-    };
+    let mut why =
+        |syn: Segment| match server.handle_segment(Instant::ZERO, (elsewhere, Port(0)), &syn, &mut host) {
+            Err(Unexpected(why)) => why,
+            Ok(()) => panic!("taken"),
+        };
     assert_eq!(why(syn(Some(1))), Some(Refusal::UNKNOWN));
     assert_eq!(why(syn(None)), None);
 }
@@ -99,7 +100,7 @@ fn one_4_tuple_after_the_other_has_a_later_number_and_each_connection_its_own_to
     let mut opened = |seconds| {
         let now = Instant::ZERO + ropewalk_units::Duration::from_secs(seconds);
         let mut server = listener(multipath());
-        assert!(server.handle_segment(now, PATH, &syn(None), &mut host).is_ok());
+        assert!(server.handle_segment(now, (PATH, Port(0)), &syn(None), &mut host).is_ok());
         let mut answer = Segment::default();
         let Transport::Mptcp(stream) = &mut server.transport else { panic!("no connection") };
         assert!(stream.connection.transmit(now, &mut answer).is_some());
