@@ -109,6 +109,7 @@ impl Sender {
         }
     }
 
+    #[inline]
     fn ready(&self, cx: &Context) -> Ready {
         Ready {
             cwnd: self.controller.cwnd().saturating_sub(self.outstanding(cx)),
