@@ -3,6 +3,7 @@
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line};
 use ropewalk_bonding::{Config, PathConfig, PathId, SchedulerConfig};
+use ropewalk_testnet::{Line, QueueLimit, both_ways};
 
 /// The share of packets of 52 octets that goes by the second line. This is the shorter one, and has
 /// this rate.
@@ -36,4 +37,22 @@ fn they_take_the_line_by_which_they_arrive_first() {
         let share = share_of_the_shorter(mbps);
         assert!((least..=most).contains(&share), "{mbps} Mbit/s: {share}");
     }
+}
+
+/// A line of 3 Mbit/s, 10 ms and a buffer of 29 packets, beside a long fast one. More packets of 52
+/// octets come than the slow line carries. The buffer holds less than two full packets.
+#[test]
+fn they_do_not_overflow_a_slow_line_with_a_buffer_of_few_packets() {
+    let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
+    let config = Config::new(paths, SchedulerConfig::RateAware);
+    let slow = Line { queue: QueueLimit::Packets(30), ..line(3.0, 5.0) };
+    let mut bond = Bond::new(&config, vec![both_ways(line(80.0, 68.0)), both_ways(slow)], 1);
+    let flow = Flow { start: at(2.0), stop: at(12.0), ..Flow::new(1, 3.0, 52) };
+    let mut app = ConstantRate::new(vec![flow]);
+    bond.run(at(13.0), &mut app);
+    let sent = bond.end(0).path(PathId(1)).sent_packets;
+    let dropped = bond.dropped(1);
+    assert!(sent > 20_000, "the slow line carries what it can: {sent}");
+    assert!(dropped * 100 < sent, "{dropped} of {sent}");
+    assert_eq!(app.tallies[0].delivered, app.tallies[0].sent);
 }

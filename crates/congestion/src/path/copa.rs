@@ -131,6 +131,7 @@ pub struct PathCopa {
     lost: u64,
     delivered_at_judgement: u64,
     lost_in_round: u32,
+    packets_lost_in_round: u32,
     delivered_at_round: u64,
     /// The greatest delivery rate of the round, whoever limited it (BBR.bw_latest).
     latest_rate: f64,
@@ -163,6 +164,7 @@ impl PathCopa {
             lost: 0,
             delivered_at_judgement: 0,
             lost_in_round: 0,
+            packets_lost_in_round: 0,
             delivered_at_round: 0,
             latest_rate: 0.0,
             is_recovering: false,
@@ -298,8 +300,10 @@ impl PathCopa {
         let latest = std::mem::take(&mut self.latest_rate);
         let delivered = self.delivered - std::mem::replace(&mut self.delivered_at_round, self.delivered);
         // In a round trip of few packets 2 % are lost by chance, if losses are at random.
-        let overflow = lost >= bbr::FULL_LOSS_COUNT * self.window.smss
-            && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
+        // Buffers count packets, however small these are.
+        let packets = std::mem::take(&mut self.packets_lost_in_round);
+        let overflow =
+            packets >= bbr::FULL_LOSS_COUNT && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
         let recovering = std::mem::replace(&mut self.is_recovering, lost > 0);
         if self.is_starting() && recovering && overflow && latest > 0.0 && self.delays.are_in_order() {
             self.leave_overflowed_start(now, latest, delivered);
@@ -399,6 +403,7 @@ impl PathController for PathCopa {
         self.bbr.on_lost(now, packet);
         self.lost += u64::from(packet.size);
         self.lost_in_round += packet.size;
+        self.packets_lost_in_round += 1;
         let backlog = self.delays.latest_queue() * self.delivery_rate / f64::from(self.window.smss);
         if matches!(self.mode, Mode::SlowStart) && backlog >= RANDOM_BELOW {
             self.mode = Mode::Default;

@@ -13,6 +13,8 @@ const CATCH_UP: Duration = Duration::from_millis(10);
 /// test network: a controller knows only octets and times, no packets.
 struct Line<C> {
     path: ControlledPath<C>,
+    /// Octets of each packet.
+    size: u32,
     now: Instant,
     /// Octets per second.
     rate: f64,
@@ -45,6 +47,7 @@ impl<C: PathController> Line<C> {
     fn new(controller: C, mbps: f64, rtt_ms: u64) -> Self {
         Self {
             path: ControlledPath::new(controller, CATCH_UP, Instant::ZERO),
+            size: SIZE,
             now: Instant::ZERO,
             rate: mbps * 1e6 / 8.0,
             one_way: Duration::from_millis(rtt_ms) / 2,
@@ -77,15 +80,15 @@ impl<C: PathController> Line<C> {
             if self.has_nothing_to_send() {
                 self.path.on_nothing_to_send();
             }
-            while !self.has_nothing_to_send() && self.path.may_send(self.now, SIZE) {
-                self.waiting -= f64::from(SIZE);
+            while !self.has_nothing_to_send() && self.path.may_send(self.now, self.size) {
+                self.waiting -= f64::from(self.size);
                 self.depart();
             }
         }
     }
 
     fn has_nothing_to_send(&self) -> bool {
-        self.idle || self.waiting < f64::from(SIZE)
+        self.idle || self.waiting < f64::from(self.size)
     }
 
     /// The peer wrote the report one way ago.
@@ -97,20 +100,20 @@ impl<C: PathController> Line<C> {
         let (mut least, mut newest) = (Duration::MAX, Duration::MAX);
         for (arrival, state) in self.flying.drain(..=last) {
             let Some(arrival) = arrival else {
-                self.path.on_lost(self.now, SIZE, &state);
+                self.path.on_lost(self.now, self.size, &state);
                 continue;
             };
-            self.delivered += u64::from(SIZE);
+            self.delivered += u64::from(self.size);
             let rtt = arrival.saturating_since(state.send_time) + self.one_way + jitter;
             (least, newest) = (least.min(rtt), rtt);
-            self.path.on_delivered(SIZE, &state, rtt);
+            self.path.on_delivered(self.size, &state, rtt);
         }
         self.path.on_spread(Spread { excess: newest.saturating_sub(least), ..Spread::default() });
         self.path.end_report(self.now);
     }
 
     fn depart(&mut self) {
-        let state = self.path.on_sent(self.now, SIZE);
+        let state = self.path.on_sent(self.now, self.size);
         self.sent += 1;
         let queue = self.free.saturating_since(self.now);
         let unlucky = self.lose_each > 0 && self.sent.is_multiple_of(self.lose_each);
@@ -118,7 +121,7 @@ impl<C: PathController> Line<C> {
             return self.flying.push_back((None, state));
         }
         self.queues.push(queue);
-        self.free = self.free.max(self.now) + Duration::from_secs_f64(f64::from(SIZE) / self.rate);
+        self.free = self.free.max(self.now) + Duration::from_secs_f64(f64::from(self.size) / self.rate);
         self.flying.push_back((Some(self.free + self.foreign + self.one_way), state));
     }
 
@@ -133,7 +136,7 @@ impl<C: PathController> Line<C> {
     fn sent_and_came(&mut self, seconds: f64) -> (f64, f64) {
         let before = self.sent;
         let came = self.share(seconds);
-        ((self.sent - before) as f64 * f64::from(SIZE) / seconds / self.rate, came)
+        ((self.sent - before) as f64 * f64::from(self.size) / seconds / self.rate, came)
     }
 }
 
@@ -343,6 +346,18 @@ fn a_buffer_shorter_than_copas_queue_is_not_flooded() {
     line.run(20.0);
     let told = (line.delivered - delivered) as f64 / f64::from(SIZE) / (line.sent - sent) as f64;
     assert!(told > 0.96, "{told}");
+}
+
+/// Two full packets are a longer queue than the buffer holds. So Copa never sees the queue that it wants, and losses have to tell.
+#[test]
+fn a_buffer_of_few_small_packets_is_not_flooded() {
+    let mut line = copa(3.0, 10);
+    line.size = SIZE / 10;
+    line.buffer = f64::from(15 * line.size);
+    line.path.on_train(Instant::ZERO, Rate::from_bits_per_sec(3_000_000), Some(Duration::from_millis(10)));
+    line.run(2.0);
+    let (sent, came) = line.sent_and_came(20.0);
+    assert!(came > 0.7 && came > 0.96 * sent, "{sent} sent, {came} came");
 }
 
 #[test]
