@@ -15,6 +15,8 @@ pub const SITE: [u8; 4] = [10, 9, 0, 2];
 const HEADERS: usize = 28;
 /// The time at the beginning that is left out, while the lines' rates are found.
 const FIRST: Duration = Duration::from_secs(1);
+/// A flow may stand still so long: on a bad line that it shares it does.
+const STALL: Duration = Duration::from_secs(30);
 /// How long to wait for what is still on its way.
 const TAIL: Duration = Duration::from_secs(2);
 
@@ -200,7 +202,7 @@ pub fn flow(ends: &impl AsRef<Lines>, tcp: Tcp, duration: Duration) -> io::Resul
     let received = thread::spawn(move || count(&listener));
     let mut stream = ends.at("site", || connect(tcp))?;
     let (began, octets) = (Instant::now(), vec![0; 1 << 16]);
-    stream.set_write_timeout(Some(TAIL))?;
+    stream.set_write_timeout(Some(STALL))?;
     while began.elapsed() < duration + FIRST {
         stream.write_all(&octets)?;
     }
