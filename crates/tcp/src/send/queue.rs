@@ -5,8 +5,10 @@
 //! (RFC 6675 §4) costs nothing. Cursors make every walk amortised.
 
 mod packets;
+mod resend;
 
 use crate::spans::Spans;
+use resend::Resend;
 use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
@@ -84,6 +86,11 @@ impl Sent {
 
     pub(crate) fn payload(&self) -> Payload {
         Payload { offset: self.offset, len: self.len - u32::from(self.marks.has(Marks::FIN)) }
+    }
+
+    /// Is it lost and not on its way again?
+    fn waits(&self) -> bool {
+        self.marks.has(Marks::LOST) && !self.marks.has(Marks::RETRANSMITTED)
     }
 
     /// Cuts the first `len` octets of data off; a FIN stays with the rest.
@@ -224,8 +231,8 @@ pub(crate) struct SentQueue {
     packets: u32,
     /// SND.UNA: where the first segment begins.
     una: Mark,
-    /// No segment to retransmit lies below.
-    retransmit_from: Mark,
+    /// Segments that are lost and have no retransmission on its way.
+    resend: Resend,
     /// RFC 6675 loss marking, RACK's walk of first transmissions: everything below was judged.
     judged: Mark,
     /// Highest octet SACKed, plus one. Significant while something is SACKed, and so above SND.UNA.
@@ -457,12 +464,14 @@ impl SentQueue {
     /// All is acknowledged: memory of a large window is given back.
     fn drained(&mut self) {
         self.retransmissions.clear();
+        self.resend.clear();
         if self.segments.capacity() > SPARE {
             self.segments.shrink_to(SPARE);
         }
         if self.retransmissions.capacity() > SPARE {
             self.retransmissions.shrink_to(SPARE);
         }
+        self.resend.shrink_to(SPARE);
     }
 
     /// Applies the SACK blocks of one ACK, all of them above `una` and at most up to `nxt`.
@@ -526,7 +535,10 @@ impl SentQueue {
         }
         self.marked += u32::from(was_plain);
         let at = self.mark_of(seq);
-        self.retransmit_from = if self.to_retransmit == 0 { at } else { self.retransmit_from.min(at) };
+        if self.to_retransmit == 0 {
+            self.resend.clear();
+        }
+        self.resend.add(at);
         self.to_retransmit += len;
         if self.keeps.losses {
             self.lost_log.push(Lost { seq, len });
@@ -556,6 +568,7 @@ impl SentQueue {
             pieces.push_back(sent);
         }
         self.segments = pieces;
+        self.find_waiting();
         missing
     }
 
@@ -603,21 +616,6 @@ impl SentQueue {
     /// After marks were taken off.
     fn count_marked(&mut self) {
         self.marked = self.segments.iter().filter(|sent| !sent.marks.is_plain()).count() as u32;
-    }
-
-    /// The lowest segment that is lost and not on its way again.
-    pub(crate) fn next_lost(&mut self) -> Option<usize> {
-        if self.to_retransmit == 0 {
-            return None;
-        }
-        let from = self.index_past(self.retransmit_from);
-        let found = self
-            .segments
-            .range(from..)
-            .position(|sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED))?
-            + from;
-        self.retransmit_from = self.mark_of(self.segments[found].seq);
-        Some(found)
     }
 
     /// RFC 6675 §4 NextSeg (3): the lowest segment at or above `from`, below the highest SACKed octet, that was
@@ -773,14 +771,11 @@ impl SentQueue {
         assert_eq!(self.marked as usize, self.segments.iter().filter(|sent| !sent.marks.is_plain()).count());
         let ends = self.segments.iter().filter(|sent| sent.marks.has(Marks::PACKET_END)).count();
         assert_eq!(self.packets as usize, ends);
-        let waiting = |sent: &&Sent| sent.marks.has(Marks::LOST) && !sent.marks.has(Marks::RETRANSMITTED);
-        assert_eq!(
-            self.to_retransmit,
-            self.segments.iter().filter(waiting).map(|sent| sent.len).sum::<u32>()
-        );
-        assert!(
-            self.segments.iter().filter(waiting).all(|sent| self.mark_of(sent.seq) >= self.retransmit_from)
-        );
+        let waiting = || self.segments.iter().filter(|sent| sent.waits());
+        assert_eq!(self.to_retransmit, waiting().map(|sent| sent.len).sum::<u32>());
+        // The first segment may have begun lower, before a part of it was acknowledged.
+        let is_known = |sent: &Sent| sent.seq == una || self.resend.holds(self.mark_of(sent.seq));
+        assert!(waiting().all(is_known));
         if let (Some(first), Some(last)) = (self.segments.front(), self.segments.back()) {
             assert_eq!((first.seq, last.end()), (una, nxt));
             for (a, b) in self.segments.iter().zip(self.segments.iter().skip(1)) {

@@ -84,6 +84,27 @@ fn no_sack_block_has_the_whole_queue_looked_at() {
     }
 }
 
+/// A window of which much is lost and waits for room, while a peer has low retransmissions deemed lost again and again.
+#[test]
+fn what_is_to_be_sent_again_is_found_without_a_walk() {
+    const SEGMENTS: u32 = 5_000;
+    let mut sent = queue(SEGMENTS);
+    sent.sack(&[(seq(10), seq(SEGMENTS - 1))], &mut delivery(10_000));
+    sent.mark_all_lost();
+    let before = STEPS.get();
+    for round in 0..1_000 {
+        for low in 0..10 {
+            assert_eq!(sent.next_lost(), Some(low));
+            sent.mark_retransmitted(low, at(10_001 + round));
+        }
+        assert_eq!(sent.next_lost(), Some(SEGMENTS as usize - 1), "what comes next, and has no room yet");
+        (0..10).for_each(|low| assert!(sent.mark_lost(low)));
+    }
+    sent.audit(seq(0), seq(SEGMENTS));
+    let steps = STEPS.get() - before;
+    assert!(steps <= 1_000 * 30, "{steps} steps");
+}
+
 #[test]
 fn an_ack_inside_a_segment_trims_it() {
     let mut queue = queue(3);
