@@ -15,6 +15,7 @@ mod signals;
 mod spent;
 mod watch;
 
+pub(crate) use clock::now;
 pub use confine::give_up_capabilities;
 pub use filter::Seccomp;
 pub use gre::run_gre;

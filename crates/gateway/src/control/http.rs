@@ -1,10 +1,11 @@
 //! HTTP, as far as a gateway needs it: one request for each connection. Whoever asks has a short
 //! time, and no more octets than a request needs.
 
+use crate::driver::now;
+use ropewalk_units::{Duration, Instant};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
 
 /// The longest head of a request, and the longest body.
 const LONGEST: usize = 8192;
@@ -14,13 +15,13 @@ const FIELDS: usize = 64;
 /// A connection that can be given up.
 pub(super) trait Stream: Read + Write + Send + 'static {
     /// Sets how long a call may wait.
-    fn wait_at_most(&self, time: Duration) -> io::Result<()>;
+    fn wait_at_most(&self, time: std::time::Duration) -> io::Result<()>;
 }
 
 macro_rules! stream {
     ($of:ty) => {
         impl Stream for $of {
-            fn wait_at_most(&self, time: Duration) -> io::Result<()> {
+            fn wait_at_most(&self, time: std::time::Duration) -> io::Result<()> {
                 self.set_read_timeout(Some(time))?;
                 self.set_write_timeout(Some(time))
             }
@@ -38,15 +39,16 @@ pub(super) struct Timed<S> {
 }
 
 impl<S: Stream> Timed<S> {
-    #[expect(clippy::disallowed_methods, reason = "a client may take so long, whatever the gateway does")]
     pub(super) fn new(stream: S, time: Duration) -> Self {
-        Self { stream, until: Instant::now() + time }
+        Self { stream, until: now() + time }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "see `new`")]
     fn wait(&self) -> io::Result<()> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { self.stream.wait_at_most(left) }
+        let left = self.until.saturating_since(now());
+        if left == Duration::ZERO {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.wait_at_most(std::time::Duration::from_nanos(left.as_nanos()))
     }
 }
 
@@ -247,7 +249,7 @@ mod tests {
             let mut sent = 0;
             while client.write_all(b"x").is_ok() {
                 sent += 1;
-                let _ = client.set_read_timeout(Some(Duration::from_millis(20)));
+                let _ = client.set_read_timeout(Some(std::time::Duration::from_millis(20)));
                 let _ = client.read(&mut [0]);
             }
             sent

@@ -20,7 +20,7 @@ const PAGE: &str = include_str!("page.html");
 /// Longer than the loop ever takes to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A client has so long to ask and to read the answer.
-const CLIENT: Duration = Duration::from_secs(10);
+const CLIENT: ropewalk_units::Duration = ropewalk_units::Duration::from_secs(10);
 /// The most clients of a socket at once. Others are left.
 const CLIENTS: usize = 16;
 const PLAIN: &str = "text/plain; version=0.0.4; charset=utf-8";

@@ -5,7 +5,7 @@ use rustix::event::Timespec;
 use rustix::time::{ClockId, clock_gettime};
 
 /// The time since the machine booted.
-pub(super) fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     let time = clock_gettime(ClockId::Boottime);
     Instant::from_nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }

@@ -1,6 +1,6 @@
 //! Where the segments begin that are lost and not on their way again.
 
-use super::{SentQueue, step};
+use super::{Sent, SentQueue, step};
 use ropewalk_units::Mark;
 use std::collections::VecDeque;
 
@@ -56,7 +56,7 @@ impl SentQueue {
         while let Some(start) = self.resend.first() {
             step();
             let index = self.index_past(start);
-            if self.segments.get(index).is_some_and(|sent| sent.waits()) {
+            if self.segments.get(index).is_some_and(Sent::waits) {
                 return Some(index);
             }
             self.resend.pass();
