@@ -34,7 +34,7 @@ impl Hub {
         }
         let new = self.changed(place, path, *keys);
         let new =
-            new.ok_or_else(|| format!("{site} has no path {path}, and none of its bond is configured so"))?;
+            new.ok_or_else(|| format!("{site} has no path {path} now, and none of this name is configured"))?;
         self.use_keys(now, place, &new).map_err(|error| error.to_string())?;
         let known = &mut self.config.sites[place].paths;
         known.retain(|own| own.name != *path);
