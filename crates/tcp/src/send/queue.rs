@@ -6,12 +6,14 @@
 
 mod packets;
 mod resend;
+mod step;
 
 use crate::spans::Spans;
 use resend::Resend;
 use ropewalk_units::{Duration, Instant, Mark, Seq};
 use ropewalk_wire::Payload;
 use std::collections::VecDeque;
+use step::step;
 
 /// What RACK found (RFC 8985 §6.2 step 5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -783,12 +785,6 @@ impl SentQueue {
             }
         }
     }
-}
-
-/// Notes a turn of a loop, for the test that counts them.
-fn step() {
-    #[cfg(test)]
-    tests::STEPS.with(|steps| steps.set(steps.get() + 1));
 }
 
 #[cfg(test)]

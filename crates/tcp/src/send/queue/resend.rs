@@ -1,6 +1,7 @@
 //! Where the segments begin that are lost and not on their way again.
 
-use super::{Sent, SentQueue, step};
+use super::step::step;
+use super::{Sent, SentQueue};
 use ropewalk_units::Mark;
 use std::collections::VecDeque;
 

@@ -1,5 +1,6 @@
 //! The scoreboard against worked cases and against a naive one.
 
+use super::step::STEPS;
 use super::*;
 use proptest::prelude::*;
 
@@ -48,11 +49,6 @@ fn memory_of_many_retransmissions_is_given_back() {
     sent.acknowledge(seq(SEGMENTS), &mut delivery(20_000));
     let capacity = sent.retransmissions.capacity();
     assert!(capacity <= 2 * SPARE, "room for {capacity} retransmissions");
-}
-
-thread_local! {
-    /// Turns of loops that [`step`] has noted in this test.
-    pub(super) static STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 /// Whatever a peer SACKs of a long queue, and however often it says so: what an ACK costs does not depend on the queue.
