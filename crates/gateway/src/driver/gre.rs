@@ -82,8 +82,9 @@ impl Loop {
             if ready[0] {
                 self.receive_inside()?;
             }
-            self.sockets.iter_mut().for_each(|path| path.look(now()));
-            self.bond.handle_timeout(now());
+            let now = now();
+            self.sockets.iter_mut().for_each(|path| path.look(now));
+            self.bond.handle_timeout(now);
             while let Some(packet) = self.bond.poll_deliver() {
                 self.inside.send(&packet);
             }

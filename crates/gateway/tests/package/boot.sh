@@ -15,6 +15,7 @@ mount --bind "$folder/seen" "$root/mnt"
 # As udev leaves it.
 mount -t tmpfs tmpfs "$root/dev/net"
 mknod -m 666 "$root/dev/net/tun" c 10 200
+touch "$folder/seen/mounted"
 cp "$gateway" "$root/usr/bin/ropewalk-gateway"
 cp "$dist/ropewalk-gateway@.service" "$root/etc/systemd/system/"
 cp "$dist/debian/postinst" "${0%/*}/look.sh" "$root/root/"
