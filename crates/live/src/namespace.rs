@@ -1,5 +1,6 @@
 //! Network namespaces with names, as `ip netns` knows them.
 
+use nix::errno::Errno;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -32,7 +33,7 @@ impl Namespace {
     pub(crate) fn new(run: &str, host: &str) -> io::Result<Self> {
         let name = format!("{PREFIX}-{run}-{host}");
         let path = path(&name);
-        fs::create_dir_all(FOLDER)?;
+        share_folder()?;
         OpenOptions::new().write(true).create_new(true).open(&path)?;
         // A network namespace can be that of one thread. A new thread makes a new namespace, and
         // binds it to the name.
@@ -60,6 +61,26 @@ impl Namespace {
     }
 }
 
+/// Makes the folder a shared mount, as the first `ip netns add` of a machine does. One who did so later would mount the folder over
+/// itself: names of before would lie below, and could not be removed.
+fn share_folder() -> io::Result<()> {
+    fs::create_dir_all(FOLDER)?;
+    let folder = File::open(FOLDER)?;
+    // As `ip` does: of two at once one mounts. The lock goes with the file.
+    folder.lock()?;
+    let shared = MsFlags::MS_SHARED | MsFlags::MS_REC;
+    let share = || mount(None::<&str>, FOLDER, None::<&str>, shared, None::<&str>);
+    match share() {
+        // It is no mount yet.
+        Err(Errno::EINVAL) => {
+            let bound = MsFlags::MS_BIND | MsFlags::MS_REC;
+            mount(Some(FOLDER), FOLDER, None::<&str>, bound, None::<&str>)?;
+            Ok(share()?)
+        }
+        other => Ok(other?),
+    }
+}
+
 impl Drop for Namespace {
     fn drop(&mut self) {
         let _ = remove(&self.name);
@@ -79,7 +100,7 @@ fn remove(name: &str) -> io::Result<()> {
     }
     match umount2(&path, MntFlags::MNT_DETACH) {
         // Nothing was mounted there: its owner died between the two steps.
-        Ok(()) | Err(nix::errno::Errno::EINVAL) => {}
+        Ok(()) | Err(Errno::EINVAL) => {}
         Err(error) => return Err(error.into()),
     }
     fs::remove_file(&path)
@@ -119,4 +140,47 @@ pub(crate) fn names() -> io::Result<Vec<String>> {
     };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     Ok(names.filter(|name| name.starts_with(&format!("{PREFIX}-"))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::geteuid;
+
+    /// Works where `/run` is an empty folder that no other program sees.
+    fn with_an_empty_run<R: Send>(work: impl FnOnce() -> io::Result<R> + Send) -> io::Result<R> {
+        on_a_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNS)?;
+            let private = MsFlags::MS_PRIVATE | MsFlags::MS_REC;
+            mount(None::<&str>, "/", None::<&str>, private, None::<&str>)?;
+            mount(Some("tmpfs"), "/run", Some("tmpfs"), MsFlags::empty(), None::<&str>)?;
+            work()
+        })
+    }
+
+    /// What the kernel says of the mounts of the folder itself, hidden ones among them.
+    fn mounts_of_folder() -> io::Result<Vec<String>> {
+        let all = fs::read_to_string("/proc/thread-self/mountinfo")?;
+        Ok(all.lines().filter(|line| line.split(' ').nth(4) == Some(FOLDER)).map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn the_first_namespace_of_a_machine_makes_the_folder_a_shared_mount_and_others_leave_it() {
+        if !geteuid().is_root() {
+            eprintln!("skipped: mounts need root");
+            return;
+        }
+        let (mounts, left) = with_an_empty_run(|| {
+            let hidden = mounts_of_folder()?.len();
+            let _first = Namespace::new("shared", "a")?;
+            let second = Namespace::new("shared", "b")?;
+            let mounts = mounts_of_folder()?.split_off(hidden);
+            drop(second);
+            Ok((mounts, names()?))
+        })
+        .expect("two namespaces");
+        assert_eq!(mounts.len(), 1, "{mounts:?}");
+        assert!(mounts[0].contains(" shared:"), "{mounts:?}");
+        assert_eq!(left, ["ropewalk-shared-a"]);
+    }
 }
