@@ -64,9 +64,12 @@ fuzz: $(VENV)/pyvenv.cfg
 			cargo test --locked --workspace --quiet || exit 1; \
 	done
 
+# In a build that is laid out for what runs most: it takes a fifth less time.
 gates:
-	cargo run --locked --release -p ropewalk-benches --bin gates -- first
-	cargo run --locked --release -p ropewalk-benches --bin gates -- second
+	benches/profile cargo build --locked --release -p ropewalk-benches --bin gates
+	@status=0; for drawing in first second; do \
+		echo "the $$drawing drawing"; target/profiled/release/gates $$drawing || status=$$?; \
+	done; exit $$status
 
 interop: $(VENV)/pyvenv.cfg
 	ROPEWALK_MEGABYTES=50 cargo test --locked --release -p ropewalk-live --test interop -- --nocapture

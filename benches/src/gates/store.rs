@@ -67,8 +67,17 @@ pub(crate) struct Labels {
 const BONDING: [&str; 3] =
     ["crates/bonding/", "crates/scenario/src/world/gateway", "crates/scenario/src/world/bonds"];
 /// Sources that no run depends on.
-const NOT_RUN: [&str; 5] =
-    ["crates/python/", "crates/routing/", "crates/adversary/", "crates/scenario/src/explain/", "/tests/"];
+const NOT_RUN: [&str; 9] = [
+    "crates/adversary/",
+    "crates/analyse/",
+    "crates/gateway/",
+    "crates/live/",
+    "crates/python/",
+    "crates/routing/",
+    "crates/scenario/src/explain/",
+    "crates/testnet/",
+    "/tests/",
+];
 
 impl Labels {
     /// Hashes of the sources below `root`.

@@ -1,7 +1,14 @@
 //! What the connection has written and the peer has not yet data-acknowledged, and which subflows carried it.
 
+mod given;
+mod step;
+#[cfg(test)]
+mod tests;
+
+use given::Given;
 use ropewalk_units::Dsn;
 use std::collections::{BTreeSet, VecDeque};
+use step::step;
 
 /// A set of subflows, by their slots.
 pub(crate) type Slots = u64;
@@ -84,6 +91,8 @@ pub(crate) struct SendQueue {
     /// Starts of the ranges to reinject, the oldest first whenever they were queued: the peer waits for that one (RFC 8684
     /// §3.3.6, the head of the connection-level data queue).
     reinject: BTreeSet<u64>,
+    /// What each subflow was given, by its slot: all that it carries, and perhaps more.
+    given: Vec<Given>,
 }
 
 impl SendQueue {
@@ -96,6 +105,7 @@ impl SendQueue {
             written: 0,
             sent: VecDeque::new(),
             reinject: BTreeSet::new(),
+            given: Vec::new(),
         }
     }
 
@@ -135,6 +145,7 @@ impl SendQueue {
     pub(crate) fn send_new(&mut self, len: u32, to: Placement) {
         let start = self.next;
         self.next += u64::from(len);
+        self.note_given(to.slot, start, self.next);
         if let Some(last) = self.sent.back_mut()
             && last.takes(to.subflow, to.slot, len)
         {
@@ -196,13 +207,13 @@ impl SendQueue {
     /// Returns the octets queued.
     pub(crate) fn requeue(&mut self, slot: u8, healthy: Slots) -> u64 {
         let mut octets = 0;
-        for sent in &mut self.sent {
-            if sent.carriers & (1 << slot) != 0 && sent.carriers & healthy == 0 && !sent.is_queued() {
+        self.for_each_carried(slot, |sent, reinject| {
+            if sent.carriers & healthy == 0 && !sent.is_queued() {
                 sent.awaits = Awaits::Others;
                 octets += u64::from(sent.len);
-                self.reinject.insert(sent.start);
+                reinject.insert(sent.start);
             }
-        }
+        });
         octets
     }
 
@@ -220,10 +231,35 @@ impl SendQueue {
     /// The subflow in `slot` is gone: what only it carried is queued, and the slot may be used again.
     pub(crate) fn forget(&mut self, slot: u8, healthy: Slots) -> u64 {
         let octets = self.requeue(slot, healthy & !(1 << slot));
-        for sent in &mut self.sent {
-            sent.carriers &= !(1 << slot);
+        self.for_each_carried(slot, |sent, _| sent.carriers &= !(1 << slot));
+        if let Some(given) = self.given.get_mut(usize::from(slot)) {
+            given.clear();
         }
         octets
+    }
+
+    /// Works on the ranges that the subflow in `slot` carries. It looks at no others than those of what it was given: a peer may end
+    /// many subflows, and each may cost what was sent on it.
+    fn for_each_carried(&mut self, slot: u8, mut work: impl FnMut(&mut Sent, &mut BTreeSet<u64>)) {
+        let Some(given) = self.given.get_mut(usize::from(slot)) else { return };
+        given.prune(self.una);
+        for range in given.ranges() {
+            let first = self.sent.partition_point(|sent| sent.end() <= range.start);
+            for sent in self.sent.range_mut(first..).take_while(|sent| sent.start < range.end) {
+                step();
+                if sent.carriers & (1 << slot) != 0 {
+                    work(sent, &mut self.reinject);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn note_given(&mut self, slot: u8, start: u64, end: u64) {
+        if self.given.len() <= usize::from(slot) {
+            self.given.resize_with(usize::from(slot) + 1, Given::default);
+        }
+        self.given[usize::from(slot)].add(start..end, self.una);
     }
 
     /// Queues the oldest range as if nobody had carried it: subflows acknowledged it, yet no DATA_ACK came
@@ -289,6 +325,8 @@ impl SendQueue {
         sent.position_end = to.position_end;
         sent.carriers |= 1 << to.slot;
         sent.awaits = Awaits::Nobody;
+        let range = (sent.start, sent.end());
+        self.note_given(to.slot, range.0, range.1);
     }
 
     /// Nothing waits for reinjection any more.
@@ -328,216 +366,5 @@ impl SendQueue {
             self.reinject.insert(rest.start);
         }
         self.sent.insert(at + 1, rest);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn to(subflow: u32, position_end: u64) -> Placement {
-        Placement { subflow, slot: subflow as u8, position_end }
-    }
-
-    fn queue() -> SendQueue {
-        let mut queue = SendQueue::new(Dsn::new(99));
-        queue.write(10_000);
-        queue.send_new(1000, to(0, 1000));
-        queue.send_new(1000, to(1, 1000));
-        queue.send_new(1000, to(0, 2000));
-        queue.send_new(1000, to(0, 3000));
-        queue
-    }
-
-    #[test]
-    fn contiguous_data_of_one_subflow_is_one_entry_and_dsns_begin_after_the_initial_one() {
-        let queue = queue();
-        assert_eq!(queue.sent.iter().map(|s| s.len).collect::<Vec<_>>(), [1000, 1000, 2000]);
-        assert_eq!(queue.dsn(0), Dsn::new(100));
-        assert_eq!(queue.data(Dsn::new(150)), 50);
-        assert_eq!((queue.next(), queue.unscheduled()), (4000, 6000));
-    }
-
-    /// The entries after `before` octets for subflow 0, and then `given` for subflow `last`.
-    fn entries(before: u32, last: u32, given: &[u32]) -> Vec<(u64, u32, u32)> {
-        let mut queue = SendQueue::new(Dsn::new(99));
-        queue.write(1 << 20);
-        queue.send_new(before, to(0, u64::from(before)));
-        for len in given {
-            queue.send_new(*len, to(last, 1 << 19));
-        }
-        queue.sent.iter().map(|sent| (sent.start, sent.len, sent.latest)).collect()
-    }
-
-    #[test]
-    fn twice_is_as_once_exactly_when_the_entries_are_the_same() {
-        for before in [1, 1000, ENTRY_MAX / 2, ENTRY_MAX - 3000, ENTRY_MAX - 2000, ENTRY_MAX] {
-            for len in [1, 2, 1000, 1500, ENTRY_MAX / 4, ENTRY_MAX / 2, ENTRY_MAX / 2 + 1] {
-                for last in [0, 1] {
-                    let mut queue = SendQueue::new(Dsn::new(99));
-                    queue.write(1 << 20);
-                    queue.send_new(before, to(0, u64::from(before)));
-                    let same = entries(before, last, &[len, len]) == entries(before, last, &[2 * len]);
-                    assert_eq!(queue.takes_two_as_one(last, last as u8, len), same, "{before} {len} {last}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn a_data_ack_forgets_and_one_from_the_past_or_future_changes_nothing() {
-        let mut queue = queue();
-        assert!(queue.acknowledge(1500));
-        assert_eq!((queue.head().unwrap().start, queue.head().unwrap().len), (1500, 500));
-        assert!(!queue.acknowledge(1500));
-        assert!(!queue.acknowledge(200));
-        assert!(!queue.acknowledge(4001));
-        assert!(queue.acknowledge(4000));
-        assert!(queue.head().is_none());
-    }
-
-    #[test]
-    fn a_dead_subflow_s_data_is_reinjected_piece_by_piece_and_never_what_was_acknowledged() {
-        let mut queue = queue();
-        assert_eq!(queue.forget(0, 0b11), 3000);
-        queue.acknowledge(300);
-        let first = queue.reinjection().unwrap();
-        assert_eq!((first.start, first.end(), first.carriers), (300, 1000, 0));
-        queue.send_again(300, 500, to(1, 1500));
-        let rest = queue.reinjection().unwrap();
-        assert_eq!((rest.start, rest.end()), (800, 1000));
-        queue.send_again(800, 200, to(1, 1700));
-        assert_eq!(queue.reinjection().unwrap().start, 2000);
-        queue.acknowledge(4000);
-        assert!(queue.reinjection().is_none());
-        assert!(!queue.has_reinjections());
-    }
-
-    #[test]
-    fn what_a_healthy_subflow_carries_too_is_not_queued() {
-        let mut queue = queue();
-        assert_eq!(queue.requeue(0, 0b10), 3000);
-        queue.send_again(0, 1000, to(1, 2000));
-        queue.skip_reinjection();
-        queue.skip_reinjection();
-        assert_eq!(queue.requeue(0, 0b10), 2000, "only what subflow 1 has not got");
-        assert_eq!(queue.requeue(0, 0b10), 0, "nothing twice");
-    }
-
-    #[test]
-    fn everything_can_be_sent_again_in_order() {
-        let mut queue = queue();
-        queue.requeue(0, 0b10);
-        queue.requeue_everything();
-        queue.acknowledge(1500);
-        let mut again = Vec::new();
-        while let Some(sent) = queue.reinjection() {
-            again.push((sent.start, sent.end()));
-            queue.send_again(sent.start, sent.len, to(1, 0));
-        }
-        assert_eq!(again, [(1500, 2000), (2000, 4000)]);
-    }
-
-    #[test]
-    fn what_is_rewound_is_sent_anew_and_not_reinjected() {
-        let mut queue = queue();
-        queue.requeue(0, 0b10);
-        queue.rewind(1500);
-        assert_eq!((queue.next(), queue.unscheduled()), (1500, 8500));
-        assert!(queue.reinjection().is_none());
-        queue.send_new(2500, to(1, 9000));
-        assert!(queue.acknowledge(1500));
-        let head = queue.head().unwrap();
-        assert_eq!((head.start, head.end(), head.latest), (1500, 4000, 1));
-    }
-
-    #[test]
-    fn the_oldest_range_is_reinjected_first_whenever_it_was_queued() {
-        let mut queue = queue();
-        queue.requeue(1, 0b01);
-        queue.requeue(0, 0b10);
-        let mut again = Vec::new();
-        while let Some(sent) = queue.reinjection() {
-            again.push(sent.start);
-            queue.send_again(sent.start, sent.len, to(2, 0));
-        }
-        assert_eq!(again, [0, 1000, 2000]);
-    }
-
-    #[test]
-    fn the_head_can_be_sent_again_by_anyone() {
-        let mut queue = queue();
-        queue.requeue_head();
-        let head = queue.reinjection().unwrap();
-        assert_eq!((head.start, head.carriers), (0, 0));
-    }
-
-    /// What both carried before it does not count for it.
-    #[test]
-    fn new_data_behind_what_two_carry_is_on_its_own_subflow_only() {
-        let mut queue = SendQueue::new(Dsn::new(99));
-        queue.write(3000);
-        queue.send_new(1000, to(0, 1000));
-        queue.send_again(0, 1000, to(1, 1000));
-        queue.send_new(1000, to(1, 2000));
-        assert_eq!(queue.forget(1, 0b01), 1000);
-        assert_eq!(queue.reinjection().map(|sent| (sent.start, sent.end())), Some((1000, 2000)));
-    }
-
-    #[test]
-    fn a_timeout_of_one_subflow_queues_nothing_that_it_did_not_carry() {
-        let nobody_else = 0b100;
-        let mut all = queue();
-        assert_eq!(all.requeue(1, nobody_else), 1000);
-        assert_eq!(all.reinjection().map(|sent| (sent.start, sent.end())), Some((1000, 2000)));
-        let mut oldest = queue();
-        oldest.requeue_oldest(1, nobody_else);
-        assert_eq!(oldest.reinjection().map(|sent| (sent.start, sent.end())), Some((1000, 2000)));
-        let mut elsewhere = queue();
-        elsewhere.send_again(1000, 1000, to(2, 1000));
-        elsewhere.requeue_oldest(1, nobody_else);
-        assert!(elsewhere.reinjection().is_none(), "a healthy subflow carries it too");
-    }
-
-    #[test]
-    fn what_follows_a_dead_subflow_in_its_place_has_carried_nothing() {
-        for slot in [0, 1] {
-            let mut queue = queue();
-            queue.forget(slot, 0);
-            let sent = queue.reinjection().expect("it carried some");
-            assert_eq!((sent.carriers, sent.excluded()), (0, 0), "place {slot}");
-        }
-    }
-
-    #[test]
-    fn the_middle_of_a_range_can_be_sent_again_by_itself() {
-        let mut queue = queue();
-        queue.send_again(2500, 1000, to(1, 2000));
-        assert_eq!(queue.requeue(0, 0b10), 2000, "all but the middle");
-        let mut again = Vec::new();
-        while let Some(sent) = queue.reinjection() {
-            again.push((sent.start, sent.end()));
-            queue.send_again(sent.start, sent.len, to(1, 0));
-        }
-        assert_eq!(again, [(0, 1000), (2000, 2500), (3500, 4000)]);
-    }
-
-    #[test]
-    fn a_rewind_keeps_what_lies_before_and_nothing_else() {
-        let mut within = queue();
-        within.rewind(1500);
-        assert_eq!(within.holding(1200).map(|sent| (sent.start, sent.end())), Some((1000, 1500)));
-        let mut whole = queue();
-        whole.rewind(0);
-        assert_eq!((whole.head(), whole.next()), (None, 0));
-    }
-
-    #[test]
-    fn a_copy_is_of_the_latest_range_that_the_subflow_has_not_carried() {
-        let queue = queue();
-        let latest = |slots| queue.latest_without(slots).map(|sent| (sent.start, sent.end()));
-        assert_eq!(latest(0b01), Some((1000, 2000)));
-        assert_eq!(latest(0b10), Some((2000, 4000)));
-        assert_eq!(latest(0b11), None);
     }
 }
