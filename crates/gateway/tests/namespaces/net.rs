@@ -131,10 +131,12 @@ impl Net {
         fs::write(folder.join(file), text).expect("it is this test's");
     }
 
-    /// Leaves the site its first line alone, with a default route to an address that stays.
+    /// Leaves the site its first line alone, with a default route to an address that stays. What belongs
+    /// inside never goes by it, not even before the tunnel's interface is there: the hub would answer.
     pub(crate) fn reach_by_first_line(&self) {
         must(&format!("ip -n {} address add 192.0.1.254/16 dev dsl", self.ns("hub")));
         must(&format!("ip -n {} route add default via 192.0.1.254", self.ns("site")));
+        must(&format!("ip -n {} route add unreachable 10.9.0.0/24 metric 4000", self.ns("site")));
         let path = self.path("site.toml");
         let text = fs::read_to_string(&path).expect("it was written");
         let second = text.find("[[paths]]\nname = \"lte\"").expect("it has two paths");
