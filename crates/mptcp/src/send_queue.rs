@@ -256,10 +256,16 @@ impl SendQueue {
 
     #[inline(always)]
     fn note_given(&mut self, slot: u8, start: u64, end: u64) {
-        if self.given.len() <= usize::from(slot) {
-            self.given.resize_with(usize::from(slot) + 1, Given::default);
+        match self.given.get_mut(usize::from(slot)) {
+            Some(given) => given.add(start..end, self.una),
+            None => self.give_first(slot, start, end),
         }
-        self.given[usize::from(slot)].add(start..end, self.una);
+    }
+
+    #[cold]
+    fn give_first(&mut self, slot: u8, start: u64, end: u64) {
+        self.given.resize_with(usize::from(slot) + 1, Given::default);
+        self.note_given(slot, start, end);
     }
 
     /// Queues the oldest range as if nobody had carried it: subflows acknowledged it, yet no DATA_ACK came

@@ -1,30 +1,34 @@
 //! What a subflow was given of the connection's stream. When it ends, only that is looked through.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Octets, in the order in which the subflow was given them; what is DATA_ACKed is forgotten in time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Given {
-    ranges: VecDeque<Range<u64>>,
+    ranges: Vec<Range<u64>>,
 }
 
 impl Given {
     /// It is given these octets. All before `una` is DATA_ACKed.
     #[inline(always)]
     pub(super) fn add(&mut self, octets: Range<u64>, una: u64) {
-        match self.ranges.back_mut() {
-            Some(last) if last.end == octets.start => last.end = octets.end,
-            _ => self.begin(octets, una),
+        if let Some(last) = self.ranges.last_mut()
+            && last.end == octets.start
+        {
+            last.end = octets.end;
+            return;
         }
+        if self.ranges.len() == self.ranges.capacity() {
+            self.make_room(una);
+        }
+        self.ranges.push(octets);
     }
 
-    #[inline(never)]
-    fn begin(&mut self, octets: Range<u64>, una: u64) {
-        while self.ranges.front().is_some_and(|first| first.end <= una) {
-            self.ranges.pop_front();
-        }
-        self.ranges.push_back(octets);
+    /// Half of it is free afterwards, so this is rare, and what it takes follows from what is not DATA_ACKed.
+    #[cold]
+    fn make_room(&mut self, una: u64) {
+        self.prune(una);
+        self.ranges.reserve(self.ranges.len().max(8));
     }
 
     /// Forgets all that is DATA_ACKed.
