@@ -40,6 +40,9 @@ struct Options {
     /// The first so many cases of each gate; with --quick, so many short ones
     #[arg(long, value_name = "CASES")]
     count: Option<usize>,
+    /// These cases of each gate alone, by their numbers
+    #[arg(long = "case", value_name = "NUMBER", conflicts_with = "count")]
+    cases: Vec<usize>,
     /// The bonds' scheduler, where a gate has none of its own
     #[arg(long, default_value = "rate-aware")]
     scheduler: String,
@@ -74,10 +77,12 @@ fn main() -> ExitCode {
     };
     let mut cases = families::all(&setting);
     cases.retain(|case| {
-        options.gates.is_empty() || options.gates.iter().any(|gate| case.gate.starts_with(gate.as_str()))
+        let is_asked =
+            options.gates.is_empty() || options.gates.iter().any(|gate| case.gate.starts_with(gate.as_str()));
+        is_asked && (options.cases.is_empty() || options.cases.contains(&case.number))
     });
     if cases.is_empty() {
-        eprintln!("no gate begins with {}", options.gates.join(" or "));
+        eprintln!("no gate begins with {}, or none has such a case", options.gates.join(" or "));
         return ExitCode::from(2);
     }
     if options.show {

@@ -6,8 +6,9 @@ use ropewalk_host::Host;
 use ropewalk_units::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, UdpSocket};
 use std::os::fd::AsFd;
+use std::thread;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
 /// Packets that wait between a kernel and us, before it drops some: enough for all that a window
@@ -17,6 +18,9 @@ pub(crate) const QUEUE: u32 = 20_000;
 const LONGEST: usize = 65_535;
 /// Packets taken from one device before the next one is looked at.
 const BATCH: usize = 64;
+/// How often it is looked whether an address can be used, and the pause between.
+const ADDRESS_LOOKS: u32 = 1_000;
+const ADDRESS_PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// Why a device does not work.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +65,19 @@ pub struct Ports {
     buffer: Vec<u8>,
 }
 
+/// An address of IPv6 is nobody's until a thread of the kernel has looked whether others have it (RFC 4862 §5.4). A busy machine runs
+/// that thread late.
+#[expect(clippy::disallowed_methods, reason = "the kernel tells nobody when it is done")]
+fn wait_until_usable(address: IpAddr) -> io::Result<()> {
+    for _ in 0..ADDRESS_LOOKS {
+        match UdpSocket::bind((address, 0)) {
+            Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => thread::sleep(ADDRESS_PAUSE),
+            other => return other.map(drop),
+        }
+    }
+    UdpSocket::bind((address, 0)).map(drop)
+}
+
 impl Ports {
     /// No interface yet; time begins.
     #[expect(clippy::new_without_default, reason = "it starts a clock")]
@@ -81,6 +98,7 @@ impl Ports {
         };
         let device = builder.build_sync().and_then(|device| {
             device.set_nonblocking(true)?;
+            wait_until_usable(kernel)?;
             Ok(device)
         });
         let device = device.map_err(|source| Error::Open { name: name.to_owned(), source })?;
