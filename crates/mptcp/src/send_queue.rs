@@ -1,14 +1,12 @@
 //! What the connection has written and the peer has not yet data-acknowledged, and which subflows carried it.
 
 mod given;
-mod step;
 #[cfg(test)]
 mod tests;
 
 use given::Given;
 use ropewalk_units::Dsn;
 use std::collections::{BTreeSet, VecDeque};
-use step::step;
 
 /// A set of subflows, by their slots.
 pub(crate) type Slots = u64;
@@ -239,19 +237,21 @@ impl SendQueue {
     }
 
     /// Works on the ranges that the subflow in `slot` carries. It looks at no others than those of what it was given: a peer may end
-    /// many subflows, and each may cost what was sent on it.
-    fn for_each_carried(&mut self, slot: u8, mut work: impl FnMut(&mut Sent, &mut BTreeSet<u64>)) {
-        let Some(given) = self.given.get_mut(usize::from(slot)) else { return };
+    /// many subflows, and each may cost what was sent on it. Returns how many it looked at.
+    fn for_each_carried(&mut self, slot: u8, mut work: impl FnMut(&mut Sent, &mut BTreeSet<u64>)) -> usize {
+        let mut looked_at = 0;
+        let Some(given) = self.given.get_mut(usize::from(slot)) else { return looked_at };
         given.prune(self.una);
         for range in given.ranges() {
             let first = self.sent.partition_point(|sent| sent.end() <= range.start);
             for sent in self.sent.range_mut(first..).take_while(|sent| sent.start < range.end) {
-                step();
+                looked_at += 1;
                 if sent.carriers & (1 << slot) != 0 {
                     work(sent, &mut self.reinject);
                 }
             }
         }
+        looked_at
     }
 
     #[inline(always)]
