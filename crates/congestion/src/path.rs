@@ -5,6 +5,7 @@ mod bbr;
 mod controlled;
 mod copa;
 mod doubt;
+mod packet_size;
 #[cfg(test)]
 mod tests;
 mod transparent;

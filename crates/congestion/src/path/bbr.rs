@@ -23,6 +23,12 @@ impl PathBbr {
         let window = Window::new(size.saturating_mul(INITIAL_WINDOW), UNLIMITED, size);
         Self { bbr: Bbr::new(seed, now, &window), window, recovery_until: None }
     }
+
+    /// Packets are of another size from now on.
+    pub(super) fn set_packet_size(&mut self, size: u32) {
+        self.window.smss = size;
+        self.window.set_cwnd(self.window.cwnd.max(bbr::MIN_PIPE_CWND * size));
+    }
 }
 
 impl PathController for PathBbr {

@@ -8,6 +8,7 @@
 mod delay;
 mod drain;
 
+use super::packet_size::PacketSize;
 use super::{INITIAL_WINDOW, PathBbr, PathController, PathSample};
 use crate::bbr;
 use crate::rate_sample::LostPacket;
@@ -120,6 +121,7 @@ enum Mode {
 #[derive(Clone, Debug)]
 pub struct PathCopa {
     tuning: CopaTuning,
+    packets: PacketSize,
     window: Window,
     /// It sees all that Copa sees, whoever is in charge, so that it knows the path when it is to compete.
     bbr: PathBbr,
@@ -155,6 +157,7 @@ impl PathCopa {
         let cwnd = size.saturating_mul(INITIAL_WINDOW);
         Self {
             tuning: *tuning,
+            packets: PacketSize::new(size, now),
             window: Window::new(cwnd, UNLIMITED, size),
             bbr: PathBbr::new(seed, size, now),
             mode: Mode::SlowStart,
@@ -175,6 +178,12 @@ impl PathCopa {
             rounds_after_start: 0,
             held_until: now,
         }
+    }
+
+    fn set_packet_size(&mut self, size: u32) {
+        self.window.smss = size;
+        self.window.set_cwnd(self.window.cwnd.max(self.floor()));
+        self.bbr.set_packet_size(size);
     }
 
     fn floor(&self) -> u32 {
@@ -397,6 +406,9 @@ impl PathController for PathCopa {
 
     fn on_sent(&mut self, now: Instant, size: u32, inflight: u32) {
         self.bbr.on_sent(now, size, inflight);
+        if let Some(packet) = self.packets.on_sent(now, size) {
+            self.set_packet_size(packet);
+        }
     }
 
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
