@@ -451,7 +451,7 @@ impl<P> Path<P> {
         let inflight = f64::from(self.channel.inflight());
         let time =
             self.known_rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(inflight / rate.max(1.0)));
-        time.saturating_sub(base).max(self.channel.measured_queue(now, base))
+        time.saturating_sub(base + self.channel.lag()).max(self.channel.measured_queue(now, base))
     }
 
     /// By how much later a packet comes that the path loses. The next packet shows that it is

@@ -33,6 +33,9 @@ pub struct PathSample {
     pub srtt: Duration,
     /// By how much packets come late that others overtake: no queue delays so.
     pub reordering: Duration,
+    /// By how much later than round-trip times say a report comes, on average. What was delivered
+    /// counts as on its way for so long.
+    pub lag: Duration,
 }
 
 /// How much may be on a path and how fast it may leave. Volumes in octets.

@@ -54,6 +54,8 @@ pub struct ControlledPath<C> {
     doubt: Doubt,
     /// The round trip of the quickest packet told of last, and when it was.
     latest: Option<(Instant, Duration)>,
+    /// By how much later a report comes than the ACK of its newest packet would have come, smoothed.
+    lag: Duration,
     /// The sampler's clock: the times of ACKs that reports stand for.
     acked_at: Instant,
 }
@@ -76,6 +78,7 @@ impl<C: PathController> ControlledPath<C> {
             min_rtt: Duration::MAX,
             doubt: Doubt::default(),
             latest: None,
+            lag: Duration::ZERO,
             acked_at: now,
         }
     }
@@ -98,6 +101,11 @@ impl<C: PathController> ControlledPath<C> {
     /// By how much round trips deviate from the smoothed one, on average.
     pub fn rttvar(&self) -> Duration {
         self.rttvar
+    }
+
+    /// By how much later than round-trip times say a report comes, on average: round trips are by the shortest way back.
+    pub fn lag(&self) -> Duration {
+        self.lag
     }
 
     /// What the packets told of last waited in queues, `base` being a round trip without any. While none is on its way, the queue empties as
@@ -225,12 +233,15 @@ impl<C: PathController> ControlledPath<C> {
         self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
         let srtt = self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8);
         self.srtt = Some(srtt);
+        let late = now.saturating_since(newest.send_time.saturating_add(rtt));
+        self.lag = self.lag - self.lag / 8 + late / 8;
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
         let mut rate = self.sampler.on_acked(self.acked_at, report.octets, Some(&newest), self.min_rtt);
         rate.rtt = Some(rtt);
         rate.inflight = self.inflight;
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
-        self.controller.on_report(now, &PathSample { rate, least_rtt: Some(least), srtt, reordering });
+        self.controller
+            .on_report(now, &PathSample { rate, least_rtt: Some(least), srtt, reordering, lag: self.lag });
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }

@@ -224,8 +224,9 @@ impl PathCopa {
         self.delays.standing() + self.unreported()
     }
 
+    /// Seconds that it waits.
     fn unreported(&self) -> f64 {
-        self.tuning.report_interval.as_secs_f64()
+        self.tuning.report_interval.as_secs_f64() + self.delays.lag()
     }
 
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?

@@ -19,6 +19,8 @@ pub(super) struct Delays {
     latest: f64,
     /// What is no queue's doing.
     reordering: f64,
+    /// What was delivered is told of so much later.
+    lag: f64,
     /// The least round trip of the report before, and by how much such ones differ from one to the next (RFC 3550 §6.4.1).
     before: Option<f64>,
     jitter: f64,
@@ -50,6 +52,7 @@ impl Delays {
         let Some(rtt) = sample.least_rtt else { return };
         let (now, rtt) = (now.as_secs_f64(), rtt.as_secs_f64());
         self.reordering = sample.reordering.as_secs_f64();
+        self.lag = sample.lag.as_secs_f64();
         let change = self.before.replace(rtt).map_or(0.0, |before| (rtt - before).abs());
         self.jitter += (change - self.jitter) * JITTER_GAIN;
         // While others hold the queue the base shows in drains only, which forget what is older.
@@ -100,6 +103,11 @@ impl Delays {
     /// RTTstanding.
     pub(super) fn standing(&self) -> f64 {
         self.short.front().map_or(0.0, |(_, rtt)| *rtt)
+    }
+
+    /// By how much later than round trips say reports come.
+    pub(super) fn lag(&self) -> f64 {
+        self.lag
     }
 
     /// By how much delays vary from report to report.
