@@ -484,6 +484,12 @@ impl<P> Path<P> {
         1.0 / (1.0 - self.losses.part()).max(0.01)
     }
 
+    /// The mean time until a packet sent now arrives if a lost one is sent again.
+    pub(crate) fn expected_one_way(&self, now: Instant) -> Option<Duration> {
+        let one_way = self.base_rtt.get()? / 2 + self.queueing_delay(now);
+        Some(Duration::from_secs_f64(one_way.as_secs_f64() * self.tries()))
+    }
+
     /// The mean round trip by keepalives if a lost packet is sent again.
     pub(crate) fn expected_round_trip(&self) -> Option<Duration> {
         self.liveness.srtt().map(|srtt| Duration::from_secs_f64(srtt.as_secs_f64() * self.tries()))

@@ -23,8 +23,8 @@ pub(super) struct Outgoing<'a, C> {
     pub(super) paths: &'a [Path<C>],
     /// Those that carry data.
     pub(super) usable: PathSet,
-    /// The one with the shortest delay.
-    pub(super) quickest: Option<PathId>,
+    /// The one on which a report arrives first.
+    pub(super) soonest: Option<PathId>,
 }
 
 /// The control packets to send, and the times of the next ones.
@@ -99,12 +99,12 @@ impl Feedback {
         now: Instant,
         config: &Config,
         incoming: &mut [Incoming],
-        Outgoing { paths, usable, quickest }: Outgoing<'_, C>,
+        Outgoing { paths, usable, soonest }: Outgoing<'_, C>,
     ) {
         if self.soon_at() <= now && now < self.report_at {
             self.reported_at = now;
             self.make_report(now, config, incoming);
-            self.report_on = quickest.map_or(PathSet::EMPTY, PathSet::one);
+            self.report_on = soonest.map_or(PathSet::EMPTY, PathSet::one);
         }
         if now >= self.report_at {
             self.report_at = next(self.report_at, config.report_interval, now);
@@ -204,7 +204,7 @@ impl<P: Payload> Endpoint<P> {
         if let Some(path) = self.feedback.missing_on.first() {
             self.feedback.missing_on.remove(path);
             let missing = self.feedback.missing[path.index()].take()?;
-            return Some((self.quickest().unwrap_or(path), Control::Missing(missing)));
+            return Some((self.soonest(now).unwrap_or(path), Control::Missing(missing)));
         }
         let feedback = &mut self.feedback;
         if let Some(path) = feedback.reply_on.first() {

@@ -25,7 +25,7 @@ impl<P: Payload> Endpoint<P> {
         if self.repairs.is_empty() {
             return None;
         }
-        let path = self.quickest()?;
+        let path = self.soonest(now)?;
         if !self.paths[path.index()].may_send(now, self.config.overhead + self.last_len) {
             return None;
         }
@@ -96,8 +96,16 @@ impl<P: Payload> Endpoint<P> {
         Some(round_trip + round_trip / 4 + self.config.tuning.copa.report_interval * 2)
     }
 
-    /// The path that requests and repairs take: the one with the least expected round trip. A path
-    /// that rests is taken only if all do.
+    /// The path that reports, requests and repairs take: the one on which they are expected to arrive
+    /// first. The queue on the way to the peer counts, the one on the way back does not. A path that
+    /// rests is taken only if all do.
+    pub(super) fn soonest(&self, now: Instant) -> Option<PathId> {
+        let arrival =
+            |path: &Path<P>| (path.is_resting(), path.expected_one_way(now).unwrap_or(Duration::MAX));
+        self.usable.iter().min_by_key(|id| arrival(&self.paths[id.index()]))
+    }
+
+    /// The path with the least expected round trip. A path that rests is taken only if all do.
     pub(super) fn quickest(&self) -> Option<PathId> {
         let round_trip =
             |path: &Path<P>| (path.is_resting(), path.expected_round_trip().unwrap_or(Duration::MAX));
