@@ -246,7 +246,7 @@ impl<P: Payload> Endpoint<P> {
         self.check_paths(now);
         self.check_repairs(now);
         self.let_rest(now);
-        let outgoing = Outgoing { paths: &self.paths, usable: self.usable, soonest: self.soonest(now) };
+        let outgoing = Outgoing { paths: &self.paths, usable: self.usable, way: self.way_of_reports(now) };
         self.feedback.tick(now, &self.config, &mut self.incoming, outgoing);
         self.give_up_in_time(now);
         self.note_given_up();

@@ -8,6 +8,8 @@ pub struct FlowKey {
     pub hash: u32,
     /// How the flow is to be treated.
     pub class: Class,
+    /// Does the packet open a connection of TCP (SYN)? Full packets are expected to follow.
+    pub opens: bool,
 }
 
 /// How packets of a flow are to be treated.

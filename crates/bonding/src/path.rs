@@ -18,17 +18,20 @@ use crate::config::KeepaliveConfig;
 use crate::event::PathState;
 use crate::id::{PathId, PathSeq};
 use crate::path::liveness::Liveness;
-use crate::scheduler::{Progress, View};
+use crate::scheduler::{LossDelay, Progress, View};
 use crate::tuning::{BondTuning, Tuning};
 use crate::wire::FULL_PACKET;
 use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
 use losses::Losses;
-use ropewalk_congestion::{ControlledPath, PathController, Spread};
+use ropewalk_congestion::{ControlledPath, LARGEST_QUANTUM, PathController, Spread};
 use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Sent, SentLog};
 use std::collections::VecDeque;
 use watch::Watch;
+
+/// Full packets that a host sends at once.
+const FOLLOWERS: u32 = LARGEST_QUANTUM as u32 / FULL_PACKET;
 
 /// By which way, and how late, a report came.
 #[derive(Clone, Copy, Default, Debug)]
@@ -84,8 +87,10 @@ pub(crate) struct Path<P> {
     train: Option<Rate>,
     /// The rate in octets per second, once the controller knows it.
     known_rate: Option<f64>,
-    /// By how much losses delay a packet on average.
-    loss_delay: Duration,
+    /// The first number since the path went down or came back.
+    begun_at: PathSeq,
+    /// By how much losses delay packets on average.
+    loss_delay: LossDelay,
 }
 
 /// What a report says of lost packets, beside the one before.
@@ -128,7 +133,8 @@ impl<P> Path<P> {
             lost_bytes_reported: 0,
             train: None,
             known_rate: None,
-            loss_delay: Duration::ZERO,
+            begun_at: PathSeq::new(0),
+            loss_delay: LossDelay::default(),
         }
     }
 
@@ -247,6 +253,9 @@ impl<P> Path<P> {
             self.log.settle(seq);
         }
         self.channel.on_timeout(now);
+        // What an outage takes is no part that the path loses.
+        self.begun_at = self.next;
+        self.losses.forget_part();
     }
 
     /// The packet to send again, and its octets on the wire. `None`: it is not to be sent again.
@@ -307,9 +316,6 @@ impl<P> Path<P> {
         }
         let progress = self.progress(report);
         self.losses.note(now, progress.lost_packets);
-        let received = report.received_packets.wrapping_sub(self.last.received_packets);
-        self.losses
-            .note_part(progress.lost_packets.min(u32::from(u16::MAX)), received.min(u32::from(u16::MAX)));
         if report.next != self.last.next {
             let held = Duration::from_micros(u64::from(report.held));
             self.liveness.on_progress(now, held, &self.keepalive(config));
@@ -333,8 +339,10 @@ impl<P> Path<P> {
             self.pending.pop_front();
         }
         let Lost { packets: lost, taken_back } = self.lost_since(report);
+        let mut counted = 0;
         for _ in 0..lost.min(self.pending.len() as u32) {
             let Some(seq) = self.pending.pop_front() else { break };
+            counted += u32::from(!seq.before(self.begun_at));
             if let Some(sent) = self.log.settle(seq) {
                 let (len, state) = (sent.len, sent.state);
                 self.channel.on_lost(now, len, &state);
@@ -343,6 +351,7 @@ impl<P> Path<P> {
         // What was taken back left the list when it was told to be lost.
         let received =
             report.received_packets.wrapping_sub(self.last.received_packets).saturating_sub(taken_back);
+        self.losses.note_part(counted, received.min(u32::from(u16::MAX)));
         let held = Duration::from_micros(u64::from(report.held));
         let mut place = self.pending.len();
         for _ in 0..received.min(self.pending.len() as u32) {
@@ -472,11 +481,13 @@ impl<P> Path<P> {
     /// Sets the time of a repair, and how many `tries` it takes on average. `None`: nothing is
     /// repaired.
     pub(crate) fn set_repair_time(&mut self, repair_time: Option<Duration>, tries: f64) {
+        let (part, part_of_all) = (self.losses.part(), self.losses.part_of_runs(FOLLOWERS));
         let later = |time: Duration| {
             let time = self.time_to_repair(Duration::from_secs_f64(time.as_secs_f64() * tries));
-            Duration::from_secs_f64(time.as_secs_f64() * self.losses.part())
+            let nanos = time.as_nanos() as f64;
+            LossDelay { of_one: (nanos * part) as i64, of_all: (nanos * part_of_all) as i64 }
         };
-        self.loss_delay = repair_time.map_or(Duration::ZERO, later);
+        self.loss_delay = repair_time.map_or(LossDelay::default(), later);
     }
 
     /// How often a packet has to be sent on average until it arrives.
@@ -488,6 +499,11 @@ impl<P> Path<P> {
     pub(crate) fn expected_one_way(&self, now: Instant) -> Option<Duration> {
         let one_way = self.base_rtt.get()? / 2 + self.queueing_delay(now);
         Some(Duration::from_secs_f64(one_way.as_secs_f64() * self.tries()))
+    }
+
+    /// The time until it has surely arrived: four mean deviations more (RFC 6298 §2).
+    pub(crate) fn surest_one_way(&self, now: Instant) -> Option<Duration> {
+        self.expected_one_way(now).map(|one_way| one_way + self.channel.rttvar() * 4)
     }
 
     /// The mean round trip by keepalives if a lost packet is sent again.
@@ -507,7 +523,7 @@ impl<P> Path<P> {
             may_copy: self.channel.may_send_early(now, size, self.tuning.early_packets * FULL_PACKET),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay(now).as_nanos() as i64,
-            loss_delay: self.loss_delay.as_nanos() as i64,
+            loss_delay: self.loss_delay,
             deviation: self.channel.rttvar().as_nanos() as i64,
             rate: self.rate(),
             is_rate_known: self.known_rate.is_some(),

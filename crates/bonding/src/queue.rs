@@ -28,6 +28,8 @@ pub(crate) struct Waiting<P> {
 /// The octets that wait when `accept` is asked about a packet, itself included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Queue {
+    /// Those of the packet.
+    pub(crate) size: u32,
     /// Those of its flow.
     pub(crate) own: u64,
     /// Those that leave before the last packet of its flow, that one included.
@@ -164,6 +166,7 @@ impl<P: Payload> Backlog<P> {
                 accept(
                     first.packet.flow,
                     Queue {
+                        size: first.bytes,
                         own: bytes,
                         waiting: before + waiting.bytes.min(bytes * flows),
                         waited: now.saturating_since(first.enqueued),
@@ -206,7 +209,7 @@ mod tests {
     }
 
     fn push(backlog: &mut Backlog<Packet>, number: u32, flow: u32, class: Class) {
-        backlog.push(at(0), Packet(number, 1000), FlowKey { hash: flow, class });
+        backlog.push(at(0), Packet(number, 1000), FlowKey { hash: flow, class, opens: false });
     }
 
     fn pop(backlog: &mut Backlog<Packet>, now: Instant) -> Option<u32> {

@@ -26,8 +26,19 @@ pub(crate) struct Ask {
     pub(crate) bucket: u16,
     /// Octets that wait and would go before the last one of this packet's flow, itself included.
     pub(crate) waiting: u64,
+    /// Are more packets expected to follow at once, up to what a host sends together?
+    pub(crate) has_followers: bool,
     /// The paths to choose from; never empty.
     pub(crate) usable: PathSet,
+}
+
+/// By how much losses delay packets on average, in nanoseconds.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct LossDelay {
+    /// One packet.
+    pub(crate) of_one: i64,
+    /// The last of all that a host sends at once.
+    pub(crate) of_all: i64,
 }
 
 /// A path as a scheduler sees it. Times in nanoseconds.
@@ -45,8 +56,8 @@ pub(crate) struct View {
     pub(crate) one_way: Option<i64>,
     /// How long a packet that is sent now waits in queues.
     pub(crate) queue: i64,
-    /// By how much losses delay a packet on average.
-    pub(crate) loss_delay: i64,
+    /// By how much losses delay packets on average.
+    pub(crate) loss_delay: LossDelay,
     /// By how much round trips deviate from their mean.
     pub(crate) deviation: i64,
     /// Octets per second.
@@ -77,6 +88,8 @@ pub enum Reason {
     Turn,
     /// The packet arrives by it first.
     Earliest,
+    /// What is expected to follow the packet arrives by it first.
+    Followers,
     /// The shorter or cheaper paths are full for longer than this one takes.
     Overflow,
     /// It is the cheapest path that may send.

@@ -13,6 +13,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::rc::Rc;
 
 const TCP: u8 = 6;
+/// Where the flags are in TCP's header, and the one of a segment that opens a connection.
+const TCP_FLAGS_AT: usize = 13;
+const SYN: u8 = 2;
 const UDP: u8 = 17;
 const UDP_LITE: u8 = 136;
 const SCTP: u8 = 132;
@@ -78,6 +81,12 @@ impl Header {
             6 => Self::read_v6(octets),
             _ => None,
         }
+    }
+
+    /// Does the packet open a connection of TCP? The header was read from `octets`.
+    pub fn opens_connection(&self, octets: &[u8]) -> bool {
+        let flags = octets.get(self.transport_at + TCP_FLAGS_AT);
+        self.protocol == TCP && self.has_ports && flags.is_some_and(|flags| flags & SYN != 0)
     }
 
     fn read_v4(octets: &[u8]) -> Option<Self> {
@@ -212,6 +221,19 @@ mod tests {
             assert_eq!(sum(&octets[..20]), 0xffff, "type of service {tos}");
             assert_eq!(octets[1], if tos & ECN == 0 { tos } else { tos | CE });
         }
+    }
+
+    #[test]
+    fn a_syn_opens_a_connection() {
+        let opens = |protocol, flags: u8| {
+            let octets = ipv4(0, protocol, &[&[0; TCP_FLAGS_AT][..], &[flags, 0, 0, 0, 0, 0, 0]].concat());
+            Header::read(&octets).expect("a packet").opens_connection(&octets)
+        };
+        assert!(opens(TCP, SYN) && opens(TCP, SYN | 0x10));
+        assert!(!opens(TCP, 0x10) && !opens(UDP, SYN));
+        // A packet that ends before the flags.
+        let short = ipv4(0, TCP, &[0; 13]);
+        assert!(!Header::read(&short).expect("a packet").opens_connection(&short));
     }
 
     #[test]

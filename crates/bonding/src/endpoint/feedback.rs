@@ -23,8 +23,8 @@ pub(super) struct Outgoing<'a, C> {
     pub(super) paths: &'a [Path<C>],
     /// Those that carry data.
     pub(super) usable: PathSet,
-    /// The one on which a report arrives first.
-    pub(super) soonest: Option<PathId>,
+    /// The one that reports take.
+    pub(super) way: Option<PathId>,
 }
 
 /// The control packets to send, and the times of the next ones.
@@ -44,6 +44,8 @@ pub(super) struct Feedback {
     soon: Duration,
     /// Data have come since the last report.
     has_data: bool,
+    /// The path that the last report went by which went by one alone.
+    way: Option<PathId>,
     missing: [Option<Missing>; MAX_PATHS],
     missing_on: PathSet,
     last_heard: Option<u32>,
@@ -76,12 +78,18 @@ impl Feedback {
             soon: config.tuning.copa.report_interval,
             trains,
             has_data: false,
+            way: None,
             missing: [None; MAX_PATHS],
             missing_on: PathSet::EMPTY,
             last_heard: None,
             gaps: 0,
             peers_gaps: 0,
         }
+    }
+
+    /// The path that reports take.
+    pub(super) const fn way(&self) -> Option<PathId> {
+        self.way
     }
 
     pub(super) fn deadline(&self) -> (Instant, TimerKind) {
@@ -99,12 +107,13 @@ impl Feedback {
         now: Instant,
         config: &Config,
         incoming: &mut [Incoming],
-        Outgoing { paths, usable, soonest }: Outgoing<'_, C>,
+        Outgoing { paths, usable, way }: Outgoing<'_, C>,
     ) {
         if self.soon_at() <= now && now < self.report_at {
             self.reported_at = now;
             self.make_report(now, config, incoming);
-            self.report_on = soonest.map_or(PathSet::EMPTY, PathSet::one);
+            self.way = way;
+            self.report_on = way.map_or(PathSet::EMPTY, PathSet::one);
         }
         if now >= self.report_at {
             self.report_at = next(self.report_at, config.report_interval, now);

@@ -106,17 +106,18 @@ impl<P: Payload> Endpoint<P> {
         let chosen = &mut self.scheduler;
         let mut decision = Decision::WAIT;
         let mut is_first = true;
-        let taken = self.backlog.pop(now, |flow, Queue { own, waiting, waited }| {
+        let taken = self.backlog.pop(now, |flow, Queue { size, own, waiting, waited }| {
             let has_turn = std::mem::replace(&mut is_first, false);
+            let has_followers = flow.opens || size > FULL_PACKET / 2;
             decision = if flow.class.is_duplicated() {
                 scheduler::copies(views, usable, for_copies, waited)
             // Only a flow with few octets waiting may leave early, and only when it has its turn: else
             // it would always be there before the others, who may not.
             } else if flow.class == Class::LowDelay && own <= early && has_turn {
-                scheduler::hurried(&Ask { now, bucket: 0, waiting: own, usable }, views)
+                scheduler::hurried(&Ask { now, bucket: 0, waiting: own, has_followers, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;
-                chosen.pick(&Ask { now, bucket, waiting, usable }, views)
+                chosen.pick(&Ask { now, bucket, waiting, has_followers, usable }, views)
             };
             !decision.paths.is_empty()
         });

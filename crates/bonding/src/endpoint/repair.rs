@@ -96,13 +96,31 @@ impl<P: Payload> Endpoint<P> {
         Some(round_trip + round_trip / 4 + self.config.tuning.copa.report_interval * 2)
     }
 
-    /// The path that reports, requests and repairs take: the one on which they are expected to arrive
-    /// first. The queue on the way to the peer counts, the one on the way back does not. A path that
-    /// rests is taken only if all do.
+    /// The path that requests and repairs take: the one on which they are expected to arrive first.
+    /// The queue on the way to the peer counts, the one on the way back does not. A path that rests
+    /// is taken only if all do.
     pub(super) fn soonest(&self, now: Instant) -> Option<PathId> {
-        let arrival =
-            |path: &Path<P>| (path.is_resting(), path.expected_one_way(now).unwrap_or(Duration::MAX));
-        self.usable.iter().min_by_key(|id| arrival(&self.paths[id.index()]))
+        self.usable.iter().min_by_key(|id| self.arrival(*id, Path::expected_one_way, now))
+    }
+
+    /// The path that reports take. It changes only if they surely arrive by another one before they
+    /// are expected to by this one: whenever it changes, the peer's measurements do.
+    pub(super) fn way_of_reports(&self, now: Instant) -> Option<PathId> {
+        let surest = |id: PathId| self.arrival(id, Path::surest_one_way, now);
+        let best = self.usable.iter().min_by_key(|id| surest(*id))?;
+        let stays = |way: PathId| self.arrival(way, Path::expected_one_way, now) <= surest(best);
+        let current = self.feedback.way().filter(|way| self.usable.contains(*way));
+        current.filter(|way| stays(*way)).or(Some(best))
+    }
+
+    fn arrival(
+        &self,
+        id: PathId,
+        one_way: impl Fn(&Path<P>, Instant) -> Option<Duration>,
+        now: Instant,
+    ) -> (bool, Duration) {
+        let path = &self.paths[id.index()];
+        (path.is_resting(), one_way(path, now).unwrap_or(Duration::MAX))
     }
 
     /// The path with the least expected round trip. A path that rests is taken only if all do.

@@ -41,9 +41,19 @@ impl Losses {
         }
     }
 
+    /// Nothing is known of the part that is lost.
+    pub(super) fn forget_part(&mut self) {
+        self.part = 0.0;
+    }
+
     /// The part of the packets that is lost.
     pub(super) fn part(&self) -> f64 {
         self.part
+    }
+
+    /// The part of runs of `packets` packets that lose any.
+    pub(super) fn part_of_runs(&self, packets: u32) -> f64 {
+        1.0 - (1.0 - self.part).powi(packets as i32)
     }
 
     /// Are there more losses than chance brings?
@@ -56,6 +66,13 @@ impl Losses {
 mod tests {
     use super::*;
     use ropewalk_units::Duration;
+
+    #[test]
+    fn a_run_loses_one_more_often_than_a_packet_is_lost() {
+        let losses = Losses { part: 0.01, ..Losses::new(2, Instant::ZERO) };
+        assert!((losses.part_of_runs(1) - 0.01).abs() < 1e-9);
+        assert!((losses.part_of_runs(42) - 0.3443).abs() < 1e-3);
+    }
 
     #[test]
     fn two_in_ten_seconds_are_some() {

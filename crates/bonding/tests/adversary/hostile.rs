@@ -3,7 +3,7 @@
 use super::{COUNTING, PATHS, Packet, config, control, header, ms, start};
 use ropewalk_adversary::{Random, Source};
 use ropewalk_bonding::{
-    Class, Control, Datagram, Endpoint, FlowKey, PathId, PathReport, PathSeq, Report, SchedulerConfig,
+    Control, Datagram, Endpoint, FlowKey, PathId, PathReport, PathSeq, Report, SchedulerConfig,
 };
 use ropewalk_testnet::bounds::{Allowance, Meter};
 use ropewalk_units::Instant;
@@ -36,7 +36,7 @@ pub(crate) fn costs_are_bounded() {
             now += ms(random.below(3)).min(ms(1));
             // Honest packets, so that there is something to pace, to repair and to report wrongly
             // on.
-            let flow = FlowKey { hash: number % 5, class: Class::Normal };
+            let flow = FlowKey { hash: number % 5, ..FlowKey::default() };
             end.handle_packet(now, Packet { flow: number % 5, number }, flow);
             let path = PathId(random.below(u64::from(PATHS) + 1) as u8);
             let datagram = if random.one_in(2) {

@@ -1,7 +1,7 @@
 //! Constant-rate flows, and what is measured of them.
 
 use crate::net::Packet;
-use ropewalk_bonding::{Class, FlowKey};
+use ropewalk_bonding::FlowKey;
 use ropewalk_units::{Duration, Instant};
 
 /// One flow at a constant rate from side 0 to side 1.
@@ -18,7 +18,7 @@ impl Flow {
     /// A flow of `mbps` Mbit/s, in IP packets of `len` octets.
     pub(crate) fn new(hash: u32, mbps: f64, len: u32) -> Self {
         let interval = Duration::from_secs_f64(f64::from(len) * 8.0 / (mbps * 1e6));
-        let key = FlowKey { hash, class: Class::Normal };
+        let key = FlowKey { hash, ..FlowKey::default() };
         Self { key, len, interval, start: Instant::ZERO, stop: Instant::MAX }
     }
 }

@@ -297,7 +297,11 @@ impl Tunnel {
             return;
         }
         let class = inside.classes[usize::from(header.dscp & 63)];
-        let flow = FlowKey { hash: inside.hasher.hash(header, octets), class };
+        let flow = FlowKey {
+            hash: inside.hasher.hash(header, octets),
+            class,
+            opens: header.opens_connection(octets),
+        };
         self.endpoint.handle_packet(now, Packet::new(octets), flow);
     }
 

@@ -1,8 +1,7 @@
 //! The segment size in a SYN, so that TCP inside never makes packets that do not fit.
 
-use super::{Header, TCP, patch};
+use super::{Header, SYN, TCP, TCP_FLAGS_AT, patch};
 
-const SYN: u8 = 2;
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const MSS: u8 = 2;
@@ -34,7 +33,7 @@ pub fn clamp_mss(octets: &mut [u8], mtu: usize) {
 fn announced(tcp: &[u8]) -> Option<usize> {
     let fixed = tcp.first_chunk::<TCP_HEADER>()?;
     let end = usize::from(fixed[12] >> 4) * 4;
-    if fixed[13] & SYN == 0 || end < TCP_HEADER || tcp.len() < end {
+    if fixed[TCP_FLAGS_AT] & SYN == 0 || end < TCP_HEADER || tcp.len() < end {
         return None;
     }
     let mut at = TCP_HEADER;

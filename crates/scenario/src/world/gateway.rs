@@ -206,7 +206,11 @@ impl Gateway {
     fn send(&mut self, context: &mut Context<'_, Packet>, bond: u32, packet: Packet) {
         let end = &mut self.bonds[bond as usize];
         let now = end.clock.read(context.now());
-        let flow = FlowKey { hash: packet.flow_hash(), class: end.classes[usize::from(packet.dscp & 63)] };
+        let flow = FlowKey {
+            hash: packet.flow_hash(),
+            class: end.classes[usize::from(packet.dscp & 63)],
+            opens: packet.opens(),
+        };
         end.offered.add(sim::Packet::wire_len(&packet));
         end.endpoint.handle_packet(now, packet, flow);
         self.drive(context, bond);

@@ -4,7 +4,7 @@ use crate::plan::{AddressFamily, AddressIndex};
 use ropewalk_bonding::{Control, DataHeader};
 use ropewalk_sim as sim;
 use ropewalk_units::Instant;
-use ropewalk_wire::{Ecn, Payload, Segment};
+use ropewalk_wire::{Ecn, Flags, Payload, Segment};
 use std::fmt;
 
 /// A UDP header.
@@ -106,6 +106,11 @@ impl Packet {
     /// A fresh packet from `source` to `destination`.
     pub(crate) fn new(source: Socket, destination: Socket, body: Body) -> Self {
         Self { source, destination, ttl: INITIAL_TTL, dscp: 0, body }
+    }
+
+    /// Does it open a connection of TCP?
+    pub(crate) fn opens(&self) -> bool {
+        matches!(&self.body, Body::Tcp(segment) if segment.flags.contains(Flags::SYN))
     }
 
     /// A packet to be written over.

@@ -214,6 +214,7 @@ const fn words(reason: Reason) -> &'static str {
     match reason {
         Reason::Turn => "its turn in the round",
         Reason::Earliest => "the packet arrives by it first",
+        Reason::Followers => "what follows the packet arrives by it first",
         Reason::Overflow => "the shorter or cheaper paths are full for longer than this one takes",
         Reason::Cheapest => "the cheapest path that may send",
         Reason::Home => "the flow's own path",
