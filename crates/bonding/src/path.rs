@@ -628,6 +628,21 @@ mod tests {
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(18)));
     }
 
+    /// It tells nothing of what is sent once the line is back.
+    #[test]
+    fn what_an_outage_took_is_no_part_that_the_path_loses() {
+        let lost_of = |mut path: Path<()>, count: u32| {
+            path.on_sent(at(520), 1500, None);
+            let told = report(count + 1, count - 7, 8, 520);
+            path.on_report(at(540), &told, WayBack::default(), &KeepaliveConfig::default());
+            path.losses.part()
+        };
+        assert_eq!(lost_of(sent(10), 10), 8.0 / 11.0 / 8.0);
+        let mut out = sent(10);
+        out.begin_anew(at(500));
+        assert_eq!(lost_of(out, 10), 0.0);
+    }
+
     #[test]
     fn what_left_until_the_clock_stood_still_is_no_measurement() {
         let mut path = sent(10);

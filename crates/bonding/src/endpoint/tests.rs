@@ -111,6 +111,50 @@ fn what_was_on_its_way_on_a_path_that_falls_silent_goes_by_another() {
     panic!("nothing went again, {answered} answers");
 }
 
+/// The path by which the next report goes that data call for. The one before is due on all paths.
+fn way_of_next_report(end: &mut Endpoint<Packet>, millis: u64) -> Option<PathId> {
+    for now in [at(millis), at(millis + 6)] {
+        end.feedback.note_data();
+        end.handle_timeout(now);
+        while end.poll_transmit(now).is_some() {}
+    }
+    end.feedback.way()
+}
+
+#[test]
+fn reports_change_their_way_once_another_is_surely_shorter() {
+    let (first, other) = (PathId(0), PathId(1));
+    let mut end = rate_aware();
+    end.paths[0].on_round_trip(at(0), Duration::from_millis(30));
+    assert_eq!(way_of_next_report(&mut end, 6), Some(first));
+    // A path of 24 ms whose round trips differ by 12 ms.
+    let tell = |end: &mut Endpoint<Packet>, number: u32, sent: u64, told: u64| {
+        end.paths[1].on_sent(at(sent), 1500, None);
+        let report = crate::wire::control::PathReport {
+            next: crate::id::PathSeq::new(number),
+            received_packets: number,
+            received_bytes: number * 1500,
+            newest: sent as u32 * 1000,
+            ..Default::default()
+        };
+        end.paths[1].on_report(at(told), &report, Default::default(), &end.config.keepalive);
+    };
+    end.paths[1].on_round_trip(at(10), Duration::from_millis(24));
+    let sent = end.paths[1].next.get();
+    tell(&mut end, sent + 1, 10, 46);
+    tell(&mut end, sent + 2, 50, 74);
+    assert!(end.paths[1].surest_one_way(at(80)) > Some(Duration::from_millis(15)));
+    assert_eq!(end.soonest(at(80)), Some(other), "requests and repairs take it");
+    assert_eq!(way_of_next_report(&mut end, 80), Some(first));
+    // They differ no more.
+    (0..30).for_each(|more| {
+        let at = 100 + u64::from(more) * 25;
+        tell(&mut end, sent + 3 + more, at, at + 24);
+    });
+    assert!(end.paths[1].surest_one_way(at(900)) < Some(Duration::from_millis(15)));
+    assert_eq!(way_of_next_report(&mut end, 900), Some(other));
+}
+
 /// The driver's timers never fire. It polls all the same after it has handed something in.
 #[test]
 fn what_is_due_is_done_though_the_timer_is_late() {

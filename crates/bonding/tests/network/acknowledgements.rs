@@ -1,18 +1,19 @@
-//! Small packets, such as acknowledgements.
+//! Small packets, such as acknowledgements, beside those that others follow.
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line};
 use ropewalk_bonding::{Config, PathConfig, PathId, SchedulerConfig};
 use ropewalk_testnet::{Line, QueueLimit, both_ways};
 
-/// The share of packets of 52 octets that goes by the second line. This is the shorter one, and has
-/// this rate.
-fn share_of_the_shorter(mbps: f64) -> f64 {
+/// The share of packets of `size` octets that goes by the second line. This is the shorter one, and has
+/// this rate. All packets may open connections.
+fn share_of_the_shorter(mbps: f64, size: u32, opens: bool) -> f64 {
     let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
     let config = Config::new(paths, SchedulerConfig::RateAware);
     let both = |mbps: f64, rtt: f64| [line(mbps, rtt / 2.0), line(mbps, rtt / 2.0)];
     let mut bond = Bond::new(&config, vec![both(80.0, 20.0), both(mbps, 5.0)], 1);
-    let flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, 0.7, 52) };
+    let mut flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, 0.7, size) };
+    flow.key.opens = opens;
     let mut app = ConstantRate::new(vec![flow]);
     // The first second is not counted.
     bond.run(at(6.0), &mut app);
@@ -34,8 +35,17 @@ fn share_of_the_shorter(mbps: f64) -> f64 {
 #[test]
 fn they_take_the_line_by_which_they_arrive_first() {
     for (mbps, least, most) in [(10.0, 1.0, 1.0), (2.0, 0.95, 1.0), (1.0, 0.0, 0.05)] {
-        let share = share_of_the_shorter(mbps);
+        let share = share_of_the_shorter(mbps, 52, false);
         assert!((least..=most).contains(&share), "{mbps} Mbit/s: {share}");
+    }
+}
+
+/// At 2 Mbit/s 64 kB take 262 ms, and 6.6 ms by the longer line. At 60 Mbit/s they take 8.7 ms.
+#[test]
+fn full_packets_and_syns_take_the_line_by_which_all_that_follows_arrives_first() {
+    for (size, opens) in [(1400, false), (52, true)] {
+        let [slow, fast] = [2.0, 60.0].map(|mbps| share_of_the_shorter(mbps, size, opens));
+        assert!(slow < 0.05 && fast > 0.95, "{size} octets: {slow} at 2 Mbit/s, {fast} at 60 Mbit/s");
     }
 }
 

@@ -22,6 +22,8 @@ struct Line<C> {
     /// Octets that may wait.
     buffer: f64,
     report_each: Duration,
+    /// Reports come so much later than by the shortest way back. Round trips are counted without it.
+    late: Duration,
     /// Every so many packets one is lost; 0 for none.
     lose_each: u64,
     /// What everybody waits besides, for a queue that others hold.
@@ -53,6 +55,7 @@ impl<C: PathController> Line<C> {
             one_way: Duration::from_millis(rtt_ms) / 2,
             buffer: 1e9,
             report_each: Duration::from_millis(5),
+            late: Duration::ZERO,
             lose_each: 0,
             foreign: Duration::ZERO,
             jitter: Duration::ZERO,
@@ -91,9 +94,9 @@ impl<C: PathController> Line<C> {
         self.idle || self.waiting < f64::from(self.size)
     }
 
-    /// The peer wrote the report one way ago.
+    /// The peer wrote the report as long ago as its way takes.
     fn report(&mut self) {
-        let told = |at: Instant| at + self.one_way <= self.now;
+        let told = |at: Instant| at + self.one_way + self.late <= self.now;
         let came = |arrival: &Option<Instant>| arrival.is_some_and(told);
         let Some(last) = self.flying.iter().rposition(|(arrival, _)| came(arrival)) else { return };
         let jitter = self.jitter.mul_f64((self.random.next() >> 40) as f64 / (1 << 24) as f64);
@@ -270,6 +273,24 @@ fn copa_alone_fills_the_line_and_keeps_its_queue_short() {
         let wanted = (2.0 * packet).max(0.001);
         assert!(p99 < 2.5 * wanted + 2.0 * packet + 0.002, "{mbps} Mbit/s, {rtt_ms} ms: {p99}");
         assert!(!line.path.controller().is_competing());
+    }
+}
+
+/// Twenty milliseconds by one path, reported by another that takes up to 80 ms longer.
+#[test]
+fn reports_by_a_longer_way_leave_the_line_full() {
+    for late in [10, 40, 80] {
+        let mut line = copa(60.0, 20);
+        line.late = Duration::from_millis(late);
+        line.run(10.0);
+        let share = line.share(20.0);
+        assert!(share > 0.93, "{late} ms late: {share}");
+        // The last report is up to an interval older than it says.
+        let lag = line.path.lag();
+        assert!(lag >= line.late && lag <= line.late + line.report_each, "{late} ms late: {lag:?}");
+        line.queues.sort_unstable();
+        let p99 = line.queues[line.queues.len() * 99 / 100];
+        assert!(p99 < Duration::from_millis(6), "{late} ms late: {p99:?}");
     }
 }
 

@@ -236,6 +236,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_syn_opens_a_connection() {
+        let opens = |flags| {
+            let segment = Segment { flags, ..Segment::default() };
+            Packet::new(Socket::default(), Socket::default(), Body::Tcp(segment)).opens()
+        };
+        assert!(opens(Flags::SYN) && opens(Flags::SYN | Flags::ACK));
+        assert!(!opens(Flags::ACK));
+    }
+
+    #[test]
     fn a_packet_fills_two_cache_lines_at_most() {
         assert!(size_of::<Option<Packet>>() <= 128, "{} octets", size_of::<Option<Packet>>());
     }
