@@ -18,8 +18,8 @@ pub enum Class {
     /// One copy, delivered in the flow's order.
     #[default]
     Normal,
-    /// One copy, in the flow's order, for a thin flow that must not wait. It takes the path on
-    /// which it arrives first, and may leave before the pacer would let it. While more than two
+    /// One copy, in the flow's order, for a thin flow that must not wait. It takes the path that
+    /// rate-aware gives it, and may leave before the pacer would let it. While more than two
     /// full packets of the flow wait, they are treated as normal.
     LowDelay,
     /// One copy, delivered on arrival: the flow does not mind reordering.

@@ -24,14 +24,11 @@ use crate::wire::FULL_PACKET;
 use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
 use losses::Losses;
-use ropewalk_congestion::{ControlledPath, LARGEST_QUANTUM, PathController, Spread};
+use ropewalk_congestion::{ControlledPath, PathController, Spread};
 use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Sent, SentLog};
 use std::collections::VecDeque;
 use watch::Watch;
-
-/// Full packets that a host sends at once.
-const FOLLOWERS: u32 = LARGEST_QUANTUM as u32 / FULL_PACKET;
 
 /// By which way, and how late, a report came.
 #[derive(Clone, Copy, Default, Debug)]
@@ -481,7 +478,8 @@ impl<P> Path<P> {
     /// Sets the time of a repair, and how many `tries` it takes on average. `None`: nothing is
     /// repaired.
     pub(crate) fn set_repair_time(&mut self, repair_time: Option<Duration>, tries: f64) {
-        let (part, part_of_all) = (self.losses.part(), self.losses.part_of_runs(FOLLOWERS));
+        let (part, part_of_all) =
+            (self.losses.part(), self.losses.part_of_runs(self.tuning.followers / FULL_PACKET));
         let later = |time: Duration| {
             let time = self.time_to_repair(Duration::from_secs_f64(time.as_secs_f64() * tries));
             let nanos = time.as_nanos() as f64;
@@ -523,6 +521,7 @@ impl<P> Path<P> {
             may_copy: self.channel.may_send_early(now, size, self.tuning.early_packets * FULL_PACKET),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay(now).as_nanos() as i64,
+            followers: self.tuning.followers,
             loss_delay: self.loss_delay,
             deviation: self.channel.rttvar().as_nanos() as i64,
             rate: self.rate(),

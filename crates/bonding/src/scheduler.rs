@@ -56,6 +56,8 @@ pub(crate) struct View {
     pub(crate) one_way: Option<i64>,
     /// How long a packet that is sent now waits in queues.
     pub(crate) queue: i64,
+    /// Octets that are expected to follow a full packet.
+    pub(crate) followers: u32,
     /// By how much losses delay packets on average.
     pub(crate) loss_delay: LossDelay,
     /// By how much round trips deviate from their mean.

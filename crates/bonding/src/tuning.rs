@@ -15,6 +15,9 @@ ropewalk_units::tuned! {
         /// (ECF's β). What overtook a packet there waits for it at the other end, so a part of the
         /// flow's window is not here.
         hysteresis: f64 = 0.25;
+        /// Octets that are expected to follow a full packet, as many as a host sends at once: the
+        /// most of BBR.SendQuantum (draft-ietf-ccwg-bbr).
+        followers: u32 = 64 << 10;
         /// A copy may leave early by the time in which this many full packets are paced: a late
         /// copy is of no use to its flow. A burst of more could be longer than the line's buffer.
         early_packets: u32 = 2;

@@ -35,10 +35,10 @@ pub use config::{Config, CongestionControl, HyStart};
 pub use controller::{Controller, Snapshot, Timeout};
 pub use coupling::Coupling;
 pub use delivery_rate::DeliveryRate;
-pub use pacing::{LARGEST_QUANTUM, Pacer, pacing_rate, send_quantum};
+pub use pacing::{Pacer, pacing_rate, send_quantum};
 pub use path::{
     ControlledPath, CopaTuning, INITIAL_WINDOW, PathBbr, PathController, PathCopa, PathSample, Spread,
-    Transparent,
+    Transparent, UNKNOWN,
 };
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 pub use signals::{Acknowledgements, LimitedBy, LossRange};

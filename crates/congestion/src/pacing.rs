@@ -6,8 +6,8 @@ use ropewalk_units::{Duration, Instant, Rate};
 const SLOW_START_PERCENT: u64 = 200;
 const AVOIDANCE_PERCENT: u64 = 120;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// The largest burst in octets, as that of Linux's segmentation offload.
-pub const LARGEST_QUANTUM: u64 = 64 * 1024;
+/// The largest burst, as that of Linux's segmentation offload.
+const LARGEST_QUANTUM: u64 = 64 * 1024;
 
 /// A packet makes the next wait no longer, as in Linux's `fq_dequeue`: the rate may be another by then.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);

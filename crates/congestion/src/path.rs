@@ -21,6 +21,10 @@ use ropewalk_units::{Duration, Instant, Rate};
 /// Packets of an initial window (RFC 6928).
 pub const INITIAL_WINDOW: u32 = 10;
 
+/// How long nothing is known of a path (RFC 6298 §2.1, the first timeout). What was seen of it longer ago does not count as
+/// known.
+pub const UNKNOWN: Duration = Duration::from_secs(1);
+
 /// What one report tells. Times are those at which the ACKs of single packets would have come: what the report waited at
 /// the peer is taken off.
 #[derive(Clone, Copy, PartialEq, Debug)]

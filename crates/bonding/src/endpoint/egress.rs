@@ -4,13 +4,13 @@ use super::Endpoint;
 use crate::clock::micros;
 use crate::config::{Config, Order};
 use crate::id::{FlowSeq, GlobalSeq, PathId};
-use crate::path::liveness::UNKNOWN;
 use crate::queue::Payload;
 use crate::receive::incoming::Incoming;
 use crate::receive::replay::Seen;
 use crate::receive::resequencer::Arrival;
 use crate::wire::compact::{CompactHeader, Nearby};
 use crate::wire::header::{DataHeader, Transmission};
+use ropewalk_congestion::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
 
 /// Why a data packet was not taken.

@@ -5,12 +5,8 @@
 
 use crate::config::KeepaliveConfig;
 use crate::event::PathState;
-use ropewalk_congestion::SmoothedRtt;
+use ropewalk_congestion::{SmoothedRtt, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
-
-/// How long a path that has not answered yet counts as up: its round trip is not known (RFC 6298
-/// §2.1, the first timeout). What was seen of a path longer ago than this does not count as known.
-pub(crate) const UNKNOWN: Duration = Duration::from_secs(1);
 
 /// A path's state and what it rests on.
 #[derive(Clone, Debug)]

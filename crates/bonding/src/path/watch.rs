@@ -1,7 +1,7 @@
 //! How closely a path is watched. A path that rests has its keepalives far apart and carries no
 //! reports. It rests if it may and nobody uses it.
 
-use super::liveness::UNKNOWN;
+use ropewalk_congestion::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
 
 /// Whether a path rests.

@@ -8,7 +8,6 @@
 use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::id::PathSet;
 use crate::wire::FULL_PACKET;
-use ropewalk_congestion::LARGEST_QUANTUM;
 
 /// The scheduler. It has no state.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +25,7 @@ pub(super) fn delivery(view: &View) -> i64 {
 /// at once. What follows is not here yet, as its sender waits for acknowledgements.
 #[inline]
 fn delivery_of_all(view: &View) -> i64 {
-    let time = (LARGEST_QUANTUM as f64 / view.rate.max(1.0) * 1e9) as i64;
+    let time = (f64::from(view.followers) / view.rate.max(1.0) * 1e9) as i64;
     delivery(view) - view.loss_delay.of_one + view.loss_delay.of_all + time
 }
 
@@ -81,6 +80,7 @@ mod tests {
             may_copy: may_send,
             one_way: Some(ms * 1_000_000),
             queue: 0,
+            followers: 64 << 10,
             loss_delay: LossDelay::default(),
             deviation: 0,
             rate: mbps * 125e3,

@@ -1,10 +1,10 @@
 //! Round trips that are shorter than any before: true, or an error of a clock?
 
+use super::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
 
-/// An error of a clock ends after so long: by then nothing is known any more that was seen before the clock was set. It is
-/// the longest time for which a bond remembers one-way delays (its `UNKNOWN`, RFC 6298 §2.1).
-const ERROR_ENDS: Duration = Duration::from_secs(1);
+/// An error of a clock ends after so long: by then nothing is known any more that was seen before the clock was set.
+const ERROR_ENDS: Duration = UNKNOWN;
 
 /// Round trips that seem too short, and have been coming with no more than [`ERROR_ENDS`] between them.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,12 +1,10 @@
 //! The size of the packets that a path carries. Controllers count in packets, and a path that carries ACKs alone must not
 //! queue as much as four full packets are.
 
-use ropewalk_units::{Duration, Instant};
+use super::UNKNOWN;
+use ropewalk_units::Instant;
 
-/// What was seen for so long is known: the first timeout (RFC 6298 §2.1).
-const SPELL: Duration = Duration::from_secs(1);
-
-/// The size of the largest packets of one or two spells, rounded up to a half, a quarter, … of a full packet.
+/// The size of the largest packets of one or two spells of [`UNKNOWN`], rounded up to a half, a quarter, … of a full packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PacketSize {
     full: u32,
@@ -25,7 +23,7 @@ impl PacketSize {
     /// A packet of `size` octets leaves. Returns the size to count in, if it is another than before.
     #[inline]
     pub(super) fn on_sent(&mut self, now: Instant, size: u32) -> Option<u32> {
-        let is_over = now.saturating_since(self.since) >= SPELL;
+        let is_over = now.saturating_since(self.since) >= UNKNOWN;
         if size <= self.largest[1] && !is_over {
             return None;
         }
@@ -48,15 +46,16 @@ impl PacketSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ropewalk_units::Duration;
 
-    const FULL: u32 = 1548;
+    const FULL_PACKET: u32 = 1548;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
     fn sizes() -> PacketSize {
-        PacketSize::new(FULL, Instant::ZERO)
+        PacketSize::new(FULL_PACKET, Instant::ZERO)
     }
 
     #[test]
@@ -67,14 +66,14 @@ mod tests {
             .filter_map(|millis| Some((millis, sizes.on_sent(at(millis), 100)?)))
             .collect();
         // 1548 / 100 is between 8 and 16.
-        assert_eq!(changes, [(2000, FULL / 8)]);
+        assert_eq!(changes, [(2000, FULL_PACKET / 8)]);
     }
 
     #[test]
     fn the_first_full_packet_counts_at_once_and_for_two_spells() {
         let mut sizes = sizes();
         (0..3000).step_by(10).for_each(|millis| _ = sizes.on_sent(at(millis), 100));
-        assert_eq!(sizes.on_sent(at(3010), FULL), Some(FULL));
+        assert_eq!(sizes.on_sent(at(3010), FULL_PACKET), Some(FULL_PACKET));
         let small = (3020..9000).step_by(10).find(|&millis| sizes.on_sent(at(millis), 100).is_some());
         assert_eq!(small, Some(5010));
     }
@@ -83,6 +82,6 @@ mod tests {
     fn sizes_that_are_nearly_full_change_nothing() {
         let mut sizes = sizes();
         assert!((0..5000).step_by(10).all(|millis| sizes.on_sent(at(millis), 775).is_none()));
-        assert_eq!(sizes.on_sent(at(5000), 2 * FULL), None);
+        assert_eq!(sizes.on_sent(at(5000), 2 * FULL_PACKET), None);
     }
 }

@@ -1,6 +1,6 @@
 //! The least and the greatest recent one-way delay of one path.
 
-use crate::path::liveness::UNKNOWN;
+use ropewalk_congestion::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
 
 /// Least and greatest of the last half to whole second, in µs relative to the endpoint's first

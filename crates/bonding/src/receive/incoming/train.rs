@@ -3,10 +3,9 @@
 //! techniques", IEEE/ACM ToN 2004).
 
 use crate::clock::micros;
-use crate::path::liveness::UNKNOWN;
 use crate::tuning::Tuning;
 use crate::wire::control::TrainPacket;
-use ropewalk_congestion::INITIAL_WINDOW;
+use ropewalk_congestion::{INITIAL_WINDOW, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
 
 /// The packets since the first of a train. Clocks are in µs and wrap; each is only compared with

@@ -20,6 +20,7 @@ fn views(count: usize) -> Vec<View> {
         may_copy: true,
         one_way: None,
         queue: 0,
+        followers: 0,
         loss_delay: LossDelay::default(),
         enough: 1.0,
         deviation: 0,
