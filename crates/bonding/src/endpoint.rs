@@ -14,6 +14,7 @@ pub use egress::Refusal;
 
 use crate::clock::{DelayReference, Reading, SteadyClock};
 use crate::config::{Config, ConfigError};
+use crate::demand::Demands;
 use crate::event::{Event, PathState, TimerKind};
 use crate::id::{FlowSeq, GlobalSeq, PathId, PathSet};
 use crate::path::{AnyController, Path, Quota};
@@ -62,6 +63,7 @@ pub struct Endpoint<P> {
     /// Why that packet took its path.
     last_reason: Reason,
     scheduler: AnyScheduler,
+    demands: Demands,
     usable: PathSet,
     /// Is no path up or suspected, of those with quota left?
     is_dead: bool,
@@ -109,6 +111,7 @@ impl<P: Payload> Endpoint<P> {
             last_len: 0,
             last_reason: Reason::Wait,
             scheduler: AnyScheduler::new(&config, now),
+            demands: Demands::new(config.tuning.copa.report_interval, config.tuning.bond.followers, now),
             usable,
             is_dead: false,
             next_global: GlobalSeq::new(0),

@@ -15,6 +15,7 @@
 
 mod clock;
 mod config;
+mod demand;
 mod ecn;
 mod endpoint;
 mod event;

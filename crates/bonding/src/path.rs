@@ -350,7 +350,7 @@ impl<P> Path<P> {
             report.received_packets.wrapping_sub(self.last.received_packets).saturating_sub(taken_back);
         self.losses.note_part(counted, received.min(u32::from(u16::MAX)));
         let held = Duration::from_micros(u64::from(report.held));
-        let mut place = self.pending.len();
+        let (mut place, mut late) = (self.pending.len(), Duration::ZERO);
         for _ in 0..received.min(self.pending.len() as u32) {
             // A packet that left after the newest one has not come, though a keepalive may have
             // announced it.
@@ -371,12 +371,14 @@ impl<P> Path<P> {
                 self.channel.on_delivered_unmeasured(len);
                 continue;
             }
-            let rtt = way.usual(now.saturating_since(state.send_time).saturating_sub(held));
+            let whole = now.saturating_since(state.send_time).saturating_sub(held);
+            let rtt = way.usual(whole);
+            late = late.max(whole - rtt);
             self.channel.on_delivered(len, &state, rtt);
         }
         let time = |ticks: u16| Duration::from_micros(u64::from(ticks) * u64::from(TICK));
         let (excess, reordering) = (time(report.excess), time(report.reordering));
-        self.channel.on_spread(Spread { excess, reordering, expected: self.expected(way) });
+        self.channel.on_spread(Spread { excess, reordering, late, expected: self.expected(way) });
         self.channel.end_report(now);
     }
 
@@ -521,7 +523,6 @@ impl<P> Path<P> {
             may_copy: self.channel.may_send_early(now, size, self.tuning.early_packets * FULL_PACKET),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay(now).as_nanos() as i64,
-            followers: self.tuning.followers,
             loss_delay: self.loss_delay,
             deviation: self.channel.rttvar().as_nanos() as i64,
             rate: self.rate(),

@@ -11,6 +11,7 @@ mod redundant;
 mod wrr;
 
 use crate::config::{Config, SchedulerConfig};
+use crate::demand::Followers;
 use crate::id::{MAX_PATHS, PathId, PathSet};
 use cost_first::CostFirst;
 use earliest::EarliestArrival;
@@ -26,8 +27,8 @@ pub(crate) struct Ask {
     pub(crate) bucket: u16,
     /// Octets that wait and would go before the last one of this packet's flow, itself included.
     pub(crate) waiting: u64,
-    /// Are more packets expected to follow at once, up to what a host sends together?
-    pub(crate) has_followers: bool,
+    /// What is expected to follow the packet at once; `None`: nothing.
+    pub(crate) followers: Option<Followers>,
     /// The paths to choose from; never empty.
     pub(crate) usable: PathSet,
 }
@@ -56,8 +57,6 @@ pub(crate) struct View {
     pub(crate) one_way: Option<i64>,
     /// How long a packet that is sent now waits in queues.
     pub(crate) queue: i64,
-    /// Octets that are expected to follow a full packet.
-    pub(crate) followers: u32,
     /// By how much losses delay packets on average.
     pub(crate) loss_delay: LossDelay,
     /// By how much round trips deviate from their mean.

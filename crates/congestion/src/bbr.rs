@@ -55,12 +55,14 @@ pub(crate) enum State {
     ProbeRtt,
 }
 
+/// 4 ln 2: the least gain with which the rate doubles in each round.
+pub const STARTUP_GAIN: f64 = 2.77;
+
 impl State {
     /// BBR.pacing_gain.
     fn pacing_gain(self) -> f64 {
         match self {
-            // 4 ln 2: the least gain with which the rate doubles in each round.
-            Self::Startup => 2.77,
+            Self::Startup => STARTUP_GAIN,
             Self::Drain => 0.5,
             Self::ProbeBwDown => 0.9,
             Self::ProbeBwUp => 1.25,

@@ -30,7 +30,7 @@ mod smoothed_rtt;
 mod window;
 
 pub use ack_sample::AckSample;
-pub use bbr::MIN_RTT_FILTER_LEN;
+pub use bbr::{MIN_RTT_FILTER_LEN, STARTUP_GAIN};
 pub use config::{Config, CongestionControl, HyStart};
 pub use controller::{Controller, Snapshot, Timeout};
 pub use coupling::Coupling;

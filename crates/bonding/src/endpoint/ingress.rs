@@ -40,6 +40,7 @@ impl<P: Payload> Endpoint<P> {
     pub fn handle_packet(&mut self, now: Instant, packet: P, flow: FlowKey) {
         let now = self.tell(now);
         let before = self.backlog.dropped();
+        self.demands.note(now, flow, packet.wire_len());
         self.backlog.push(now, packet, flow);
         self.note_dropped(before);
     }
@@ -103,21 +104,22 @@ impl<P: Payload> Endpoint<P> {
         let for_copies = usable.filter(|id| views[id.index()].may_copy);
         let buckets = self.config.resequencer.flow_buckets - 1;
         let early = u64::from(self.config.tuning.bond.early_packets * FULL_PACKET);
+        let demands = &self.demands;
         let chosen = &mut self.scheduler;
         let mut decision = Decision::WAIT;
         let mut is_first = true;
         let taken = self.backlog.pop(now, |flow, Queue { size, own, waiting, waited }| {
             let has_turn = std::mem::replace(&mut is_first, false);
-            let has_followers = flow.opens || size > FULL_PACKET / 2;
+            let followers = demands.followers(flow, size);
             decision = if flow.class.is_duplicated() {
                 scheduler::copies(views, usable, for_copies, waited)
             // Only a flow with few octets waiting may leave early, and only when it has its turn: else
             // it would always be there before the others, who may not.
             } else if flow.class == Class::LowDelay && own <= early && has_turn {
-                scheduler::hurried(&Ask { now, bucket: 0, waiting: own, has_followers, usable }, views)
+                scheduler::hurried(&Ask { now, bucket: 0, waiting: own, followers, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;
-                chosen.pick(&Ask { now, bucket, waiting, has_followers, usable }, views)
+                chosen.pick(&Ask { now, bucket, waiting, followers, usable }, views)
             };
             !decision.paths.is_empty()
         });

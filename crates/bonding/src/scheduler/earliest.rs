@@ -21,20 +21,28 @@ pub(super) fn delivery(view: &View) -> i64 {
     view.one_way.unwrap_or(i64::MAX / 4) + view.queue + view.loss_delay.of_one + own_time
 }
 
-/// The time in nanoseconds until a packet sent now has arrived, and so much after it as a host sends
-/// at once. What follows is not here yet, as its sender waits for acknowledgements.
+/// The time in nanoseconds until a packet sent now has arrived, and so many `octets` after it. They
+/// are not here yet: their sender waits for acknowledgements.
 #[inline]
-fn delivery_of_all(view: &View) -> i64 {
-    let time = (f64::from(view.followers) / view.rate.max(1.0) * 1e9) as i64;
+fn delivery_of_all(view: &View, octets: f64) -> i64 {
+    let time = (octets / view.rate.max(1.0) * 1e9) as i64;
     delivery(view) - view.loss_delay.of_one + view.loss_delay.of_all + time
+}
+
+/// The longest base round trip in nanoseconds: until then the sender has not heard of what it sends now.
+#[inline]
+fn longest_round_trip(views: &[View], among: PathSet) -> i64 {
+    among.iter().filter_map(|id| views[id.index()].one_way).max().unwrap_or(0) * 2
 }
 
 /// Chooses among some paths.
 #[inline]
 pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     let of = |id: crate::id::PathId| &views[id.index()];
-    if ask.has_followers
-        && let Some(best) = among.iter().min_by_key(|id| delivery_of_all(of(*id)))
+    if let Some(followers) = ask.followers
+        && let Some(first) = among.iter().min_by_key(|id| delivery(of(*id)))
+        && let octets = followers.octets(of(first).rate, longest_round_trip(views, among))
+        && let Some(best) = among.iter().min_by_key(|id| delivery_of_all(of(*id), octets))
         && of(best).may_send
     {
         return Decision::one(best, Reason::Followers);
@@ -66,6 +74,7 @@ impl Scheduler for EarliestArrival {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demand::Followers;
     use crate::id::PathId;
     use crate::scheduler::LossDelay;
     use ropewalk_units::Instant;
@@ -80,7 +89,6 @@ mod tests {
             may_copy: may_send,
             one_way: Some(ms * 1_000_000),
             queue: 0,
-            followers: 64 << 10,
             loss_delay: LossDelay::default(),
             deviation: 0,
             rate: mbps * 125e3,
@@ -92,17 +100,17 @@ mod tests {
     }
 
     fn pick(waiting: u64, views: &[View]) -> Decision {
-        ask(waiting, false, views)
+        ask(waiting, None, views)
     }
 
     fn pick_of_many(waiting: u64, views: &[View]) -> Decision {
-        ask(waiting, true, views)
+        ask(waiting, Some(Followers::of_first(64 << 10)), views)
     }
 
-    fn ask(waiting: u64, has_followers: bool, views: &[View]) -> Decision {
+    fn ask(waiting: u64, followers: Option<Followers>, views: &[View]) -> Decision {
         let mut usable = PathSet::EMPTY;
         views.iter().for_each(|view| usable.insert(view.id));
-        EarliestArrival.pick(&Ask { now: Instant::ZERO, bucket: 0, waiting, has_followers, usable }, views)
+        EarliestArrival.pick(&Ask { now: Instant::ZERO, bucket: 0, waiting, followers, usable }, views)
     }
 
     #[test]

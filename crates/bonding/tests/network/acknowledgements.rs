@@ -1,7 +1,7 @@
 //! Small packets, such as acknowledgements, beside those that others follow.
 
 use crate::apps::{ConstantRate, Flow};
-use crate::net::{Bond, at, line};
+use crate::net::{Bond, at, line, ms};
 use ropewalk_bonding::{Config, PathConfig, PathId, SchedulerConfig};
 use ropewalk_testnet::{Line, QueueLimit, both_ways};
 
@@ -47,6 +47,27 @@ fn full_packets_and_syns_take_the_line_by_which_all_that_follows_arrives_first()
         let [slow, fast] = [2.0, 60.0].map(|mbps| share_of_the_shorter(mbps, size, opens));
         assert!(slow < 0.05 && fast > 0.95, "{size} octets: {slow} at 2 Mbit/s, {fast} at 60 Mbit/s");
     }
+}
+
+/// Full packets of a source that never asked for more than a third of the shorter line, each second.
+#[test]
+fn a_video_call_takes_the_shorter_line_once_it_is_known_to_be_one() {
+    let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
+    let config = Config::new(paths, SchedulerConfig::RateAware);
+    let lines = vec![both_ways(line(10.0, 5.0)), both_ways(line(80.0, 30.0))];
+    let mut bond = Bond::new(&config, lines, 1);
+    let mut app = ConstantRate::new(vec![Flow { stop: at(20.0), ..Flow::new(1, 2.0, 1200) }]);
+    let delays = [5.0, 7.0, 20.0].map(|until| {
+        let before = app.tallies[0].delays.len();
+        bond.run(at(until), &mut app);
+        let mut delays = app.tallies[0].delays[before..].to_vec();
+        delays.sort_unstable();
+        [delays[delays.len() / 2], delays[delays.len() * 99 / 100]]
+    });
+    let [first, _, known] = delays;
+    assert!(first[0] > ms(30.0), "{delays:?}");
+    // Five milliseconds, and a packet's millisecond at 10 Mbit/s.
+    assert!(known[1] < ms(8.0), "{delays:?}");
 }
 
 /// A line of 3 Mbit/s, 10 ms and a buffer of 29 packets, beside a long fast one. More packets of 52

@@ -16,13 +16,15 @@ struct Report {
     spread: Spread,
 }
 
-/// By how much times differ that a report tells of.
+/// By how much times differ that a report tells of, and its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spread {
     /// The report's newest packet took longer than its quickest.
     pub excess: Duration,
     /// Packets were late that others overtook.
     pub reordering: Duration,
+    /// The report came so much later than round trips say: they are by the shortest way back.
+    pub late: Duration,
     /// A round trip without queues by another measurement, if there is one. What takes less may be an error of a clock.
     pub expected: Option<Duration>,
 }
@@ -54,7 +56,7 @@ pub struct ControlledPath<C> {
     doubt: Doubt,
     /// The round trip of the quickest packet told of last, and when it was.
     latest: Option<(Instant, Duration)>,
-    /// By how much later a report comes than the ACK of its newest packet would have come, smoothed.
+    /// By how much later reports come than round trips say, smoothed.
     lag: Duration,
     /// The sampler's clock: the times of ACKs that reports stand for.
     acked_at: Instant,
@@ -222,7 +224,7 @@ impl<C: PathController> ControlledPath<C> {
             }
             return;
         };
-        let Spread { excess, reordering, expected } = report.spread;
+        let Spread { excess, reordering, late, expected } = report.spread;
         let known = self.controller.base_rtt().or(expected);
         let floor = expected.min(known).unwrap_or_default();
         let least = self.doubt.settle(now, rtt.saturating_sub(excess), floor);
@@ -233,7 +235,6 @@ impl<C: PathController> ControlledPath<C> {
         self.rttvar = self.rttvar - self.rttvar / 4 + error / 4;
         let srtt = self.srtt.map_or(rtt, |srtt| srtt - srtt / 8 + rtt / 8);
         self.srtt = Some(srtt);
-        let late = now.saturating_since(newest.send_time.saturating_add(rtt));
         self.lag = self.lag - self.lag / 8 + late / 8;
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
         let mut rate = self.sampler.on_acked(self.acked_at, report.octets, Some(&newest), self.min_rtt);

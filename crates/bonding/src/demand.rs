@@ -1,0 +1,304 @@
+//! What flows ask for, as their full packets tell that come from the LAN.
+//!
+//! A flow that a path holds back sends as much as that path carries, so its rate does not tell what it has. But a flow that
+//! had the room to grow, and did not, asks for what it sends: its application has no more.
+
+use crate::flow::FlowKey;
+use crate::wire::FULL_PACKET;
+use ropewalk_congestion::{MIN_RTT_FILTER_LEN, STARTUP_GAIN, UNKNOWN};
+use ropewalk_units::{Duration, Instant};
+
+/// Flows that are followed. Others are taken for such as a path holds back.
+const CAPACITY: usize = 256;
+
+/// Is a packet of so many octets expected to have followers? Those of half the size and less are
+/// acknowledgements and the like.
+const fn is_full(size: u32) -> bool {
+    size > FULL_PACKET / 2
+}
+
+/// What is expected to follow a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Followers {
+    /// Octets that a host sends at once.
+    at_once: u32,
+    /// Octets per second that the flow asked for.
+    asked: f64,
+    known: Option<Known>,
+}
+
+/// What is known of a flow that is not new.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// A path of this rate, in octets per second, does not hold the flow back.
+    needs: f64,
+    /// Octets of its greatest burst.
+    burst: u32,
+}
+
+impl Followers {
+    /// Those of a flow's first packet.
+    pub(crate) const fn of_first(at_once: u32) -> Self {
+        Self { at_once, asked: 0.0, known: None }
+    }
+
+    /// Octets. The path by which a single packet arrives first has this rate, in octets per second. The sender hears of its
+    /// packets after `round_trip` nanoseconds at the latest.
+    #[inline]
+    pub(crate) fn octets(&self, rate: f64, round_trip: i64) -> f64 {
+        let asked = match self.known {
+            Some(known) if rate >= known.needs => return f64::from(known.burst.min(self.at_once)),
+            // The path that holds it back may be a longer one that its sender does not fill yet.
+            Some(_) => rate,
+            None => self.asked.min(rate),
+        };
+        f64::from(self.at_once).max(asked * round_trip as f64 / 1e9)
+    }
+}
+
+/// Octets in one interval, or the most of several.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    /// In a second.
+    second: u32,
+    /// In one burst: an interval of reports, before which nobody hears of them.
+    burst: u32,
+}
+
+impl Asked {
+    fn most(self, other: Self) -> Self {
+        Self { second: self.second.max(other.second), burst: self.burst.max(other.burst) }
+    }
+}
+
+/// Octets since the beginning of an interval.
+#[derive(Clone, Copy, Debug)]
+struct Count {
+    since: Instant,
+    octets: u32,
+}
+
+impl Count {
+    /// Adds octets; another interval begins if this one has lasted for `length`.
+    #[inline]
+    fn add(&mut self, now: Instant, length: Duration, octets: u32) -> u32 {
+        if now.saturating_since(self.since) >= length {
+            *self = Self { since: now, octets: 0 };
+        }
+        self.octets = self.octets.saturating_add(octets);
+        self.octets
+    }
+}
+
+/// One flow. What it asked for is the most of five to ten seconds.
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    hash: u32,
+    last: Instant,
+    second: Count,
+    burst: Count,
+    current: Asked,
+    before: Option<Asked>,
+    since: Instant,
+}
+
+impl Flow {
+    fn new(hash: u32, now: Instant) -> Self {
+        let count = Count { since: now, octets: 0 };
+        let current = Asked::default();
+        Self { hash, last: now, second: count, burst: count, current, before: None, since: now }
+    }
+
+    #[inline]
+    fn add(&mut self, now: Instant, burst: Duration, octets: u32) {
+        if now.saturating_since(self.since) >= MIN_RTT_FILTER_LEN / 2 {
+            self.before = Some(std::mem::take(&mut self.current));
+            self.since = now;
+        }
+        self.last = now;
+        let second = self.second.add(now, UNKNOWN, octets);
+        let burst = self.burst.add(now, burst, octets);
+        self.current = self.current.most(Asked { second, burst });
+    }
+
+    fn is_active(&self, now: Instant) -> bool {
+        now.saturating_since(self.last) < UNKNOWN
+    }
+}
+
+/// The flows of a bond that have full packets.
+#[derive(Debug)]
+pub(crate) struct Demands {
+    /// By the lowest bits of their hashes.
+    flows: Vec<Option<Flow>>,
+    /// Those that were active at the last count, and when that was.
+    active: usize,
+    counted_at: Instant,
+    /// What comes within this time comes in one burst.
+    burst: Duration,
+    /// Octets that a host sends at once.
+    at_once: u32,
+}
+
+impl Demands {
+    pub(crate) fn new(burst: Duration, at_once: u32, now: Instant) -> Self {
+        Self { flows: vec![None; CAPACITY], active: 0, counted_at: now, burst, at_once }
+    }
+
+    /// A packet comes. Only full ones tell what a flow asks for.
+    #[inline]
+    pub(crate) fn note(&mut self, now: Instant, FlowKey { hash, .. }: FlowKey, octets: u32) {
+        if !is_full(octets) {
+            return;
+        }
+        self.count(now);
+        let place = &mut self.flows[hash as usize % CAPACITY];
+        let flow = match place {
+            Some(flow) if flow.hash == hash && flow.is_active(now) => flow,
+            // It is followed for as long as it goes on.
+            Some(flow) if flow.hash != hash && flow.is_active(now) => return,
+            _ => place.insert(Flow::new(hash, now)),
+        };
+        flow.add(now, self.burst, octets);
+    }
+
+    fn count(&mut self, now: Instant) {
+        if now.saturating_since(self.counted_at) >= UNKNOWN {
+            self.counted_at = now;
+            self.active = self.flows.iter().flatten().filter(|flow| flow.is_active(now)).count();
+        }
+    }
+
+    /// What is expected to follow a packet of so many octets; `None`: nothing.
+    #[inline]
+    pub(crate) fn followers(&self, flow: FlowKey, octets: u32) -> Option<Followers> {
+        if flow.opens {
+            return Some(Followers::of_first(self.at_once));
+        }
+        is_full(octets).then(|| self.of(flow.hash))
+    }
+
+    fn of(&self, hash: u32) -> Followers {
+        let first = Followers::of_first(self.at_once);
+        let Some(flow) = self.flows[hash as usize % CAPACITY].as_ref().filter(|flow| flow.hash == hash)
+        else {
+            return first;
+        };
+        let most = flow.current.most(flow.before.unwrap_or_default());
+        let asked = f64::from(most.second);
+        // All flows have the same right to a path. One that is held back grows by the gain in a round
+        // trip, as soon as it is not.
+        let needs = asked * STARTUP_GAIN * self.active.max(1) as f64;
+        let known = flow.before.map(|_| Known { needs, burst: most.burst });
+        Followers { asked, known, ..first }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn key(hash: u32) -> FlowKey {
+        FlowKey { hash, ..FlowKey::default() }
+    }
+
+    fn demands() -> Demands {
+        Demands::new(Duration::from_millis(5), 65_536, at(0))
+    }
+
+    /// Each `apart` ms so many full packets of 1000 octets.
+    fn run(demands: &mut Demands, hash: u32, millis: std::ops::Range<u64>, apart: u64, packets: u32) {
+        for now in millis.step_by(apart as usize) {
+            (0..packets).for_each(|_| demands.note(at(now), key(hash), 1000));
+        }
+    }
+
+    /// The followers on paths of 20 ms.
+    fn octets(demands: &Demands, hash: u32, rate: f64) -> u32 {
+        demands.of(hash).octets(rate, 20_000_000) as u32
+    }
+
+    #[test]
+    fn what_a_flow_held_back_asks_for_in_a_round_trip_follows() {
+        let mut demands = demands();
+        run(&mut demands, 1, 0..1000, 1, 1);
+        let held = demands.of(1);
+        assert_eq!(
+            [20_000_000, 100_000_000].map(|round_trip| held.octets(1e6, round_trip)),
+            [65_536.0, 100e3]
+        );
+    }
+
+    #[test]
+    fn small_packets_have_no_followers_but_for_a_syn() {
+        let mut demands = demands();
+        (0..10_000).for_each(|millis| demands.note(at(millis), key(1), 774));
+        assert!(demands.followers(key(1), 774).is_none() && demands.flows.iter().all(Option::is_none));
+        let of =
+            |flow, octets| demands.followers(flow, octets).map(|followers| followers.octets(1e9, 0) as u32);
+        assert_eq!(of(key(1), 775), Some(65_536));
+        assert_eq!(of(FlowKey { opens: true, ..key(1) }, 60), Some(65_536));
+    }
+
+    #[test]
+    fn a_flow_is_known_after_five_seconds() {
+        let mut demands = demands();
+        run(&mut demands, 1, 0..5000, 20, 5);
+        assert_eq!(octets(&demands, 1, 1e9), 65_536);
+        run(&mut demands, 1, 5000..5020, 20, 5);
+        // 250 kB/s in bursts of 5 kB.
+        assert_eq!(octets(&demands, 1, 2.76 * 250e3), 65_536, "it may be held back");
+        assert_eq!(octets(&demands, 1, 2.78 * 250e3), 5000);
+        assert_eq!(octets(&demands, 2, 1e9), 65_536);
+    }
+
+    #[test]
+    fn its_greatest_second_and_burst_count_for_ten_seconds_at_most() {
+        let mut demands = demands();
+        run(&mut demands, 1, 0..6000, 20, 5);
+        run(&mut demands, 1, 6000..6100, 20, 50);
+        let asks = |demands: &Demands| (octets(demands, 1, 800e3), octets(demands, 1, 1e9));
+        run(&mut demands, 1, 6100..10_000, 20, 5);
+        assert_eq!(asks(&demands), (65_536, 50_000));
+        run(&mut demands, 1, 10_000..15_100, 20, 5);
+        assert_eq!(asks(&demands), (5000, 5000));
+    }
+
+    #[test]
+    fn who_was_idle_for_a_second_is_not_known() {
+        let mut demands = demands();
+        run(&mut demands, 1, 0..6000, 20, 5);
+        assert_eq!(octets(&demands, 1, 1e9), 5000);
+        run(&mut demands, 1, 7100..7120, 20, 5);
+        assert_eq!(octets(&demands, 1, 1e9), 65_536);
+    }
+
+    #[test]
+    fn each_of_several_flows_has_a_part_of_a_path() {
+        let mut demands = demands();
+        for now in 0..600 {
+            (1..=4).for_each(|hash| run(&mut demands, hash, now * 10..now * 10 + 10, 10, 1));
+        }
+        // 100 kB/s each.
+        assert_eq!(octets(&demands, 3, 1.1e6), 65_536);
+        assert_eq!(octets(&demands, 3, 1.12e6), 1000);
+    }
+
+    /// Their hashes have the same lowest bits.
+    #[test]
+    fn a_flow_keeps_its_place_while_it_goes_on() {
+        let mut demands = demands();
+        let other = 1 + CAPACITY as u32;
+        for now in 0..600 {
+            [1, other].into_iter().for_each(|hash| run(&mut demands, hash, now * 10..now * 10 + 10, 10, 1));
+        }
+        assert_eq!(octets(&demands, 1, 1e9), 1000);
+        assert_eq!(octets(&demands, other, 1e9), 65_536);
+        run(&mut demands, other, 7000..12_100, 10, 1);
+        assert_eq!(octets(&demands, other, 1e9), 1000);
+    }
+}
