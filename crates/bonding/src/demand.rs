@@ -217,6 +217,13 @@ mod tests {
         }
     }
 
+    /// A full packet of each flow every 10 ms for six seconds.
+    fn run_together(demands: &mut Demands, hashes: &[u32]) {
+        for now in (0..6000).step_by(10) {
+            hashes.iter().for_each(|&hash| run(demands, hash, now..now + 10, 10, 1));
+        }
+    }
+
     /// The followers on paths of 20 ms.
     fn octets(demands: &Demands, hash: u32, rate: f64) -> u32 {
         demands.of(hash).octets(rate, 20_000_000) as u32
@@ -280,9 +287,7 @@ mod tests {
     #[test]
     fn each_of_several_flows_has_a_part_of_a_path() {
         let mut demands = demands();
-        for now in 0..600 {
-            (1..=4).for_each(|hash| run(&mut demands, hash, now * 10..now * 10 + 10, 10, 1));
-        }
+        run_together(&mut demands, &[1, 2, 3, 4]);
         // 100 kB/s each.
         assert_eq!(octets(&demands, 3, 1.1e6), 65_536);
         assert_eq!(octets(&demands, 3, 1.12e6), 1000);
@@ -293,9 +298,7 @@ mod tests {
     fn a_flow_keeps_its_place_while_it_goes_on() {
         let mut demands = demands();
         let other = 1 + CAPACITY as u32;
-        for now in 0..600 {
-            [1, other].into_iter().for_each(|hash| run(&mut demands, hash, now * 10..now * 10 + 10, 10, 1));
-        }
+        run_together(&mut demands, &[1, other]);
         assert_eq!(octets(&demands, 1, 1e9), 1000);
         assert_eq!(octets(&demands, other, 1e9), 65_536);
         run(&mut demands, other, 7000..12_100, 10, 1);

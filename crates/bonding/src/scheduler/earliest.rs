@@ -4,6 +4,8 @@
 //! that may not. The longer path takes a packet only if what waits before the packet would keep the
 //! shorter paths busy for so long that it arrives no later. This is the inequality of ECF (Lim,
 //! Nahum, Towsley, Gibbens, CoNEXT 2017), with rates in place of windows.
+//!
+//! A packet that others follow takes the path by which all of them arrive first, if it may send.
 
 use super::{Ask, Decision, Reason, Scheduler, View};
 use crate::id::PathSet;
@@ -26,7 +28,8 @@ pub(super) fn delivery(view: &View) -> i64 {
 #[inline]
 fn delivery_of_all(view: &View, octets: f64) -> i64 {
     let time = (octets / view.rate.max(1.0) * 1e9) as i64;
-    delivery(view) - view.loss_delay.of_one + view.loss_delay.of_all + time
+    // Both may be enormous: over a path without a rate, beside one of hours.
+    (delivery(view) - view.loss_delay.of_one + view.loss_delay.of_all).saturating_add(time)
 }
 
 /// The longest base round trip in nanoseconds: until then the sender has not heard of what it sends now.
@@ -151,6 +154,16 @@ mod tests {
         // At 10 Mbit/s 64 kB take 52 ms, 46 ms more.
         let views = [view(0, 10, 10.0, true), view(1, 60, 80.0, true)];
         assert_eq!(pick_of_many(0, &views), Decision::one(PathId(0), Reason::Followers));
+    }
+
+    #[test]
+    fn no_times_are_too_long_to_be_compared() {
+        let mut views = [view(0, 1, 8000.0, false), view(1, 1 << 40, 0.0, true)];
+        views[1].loss_delay.of_all = 1 << 60;
+        assert_eq!(pick_of_many(0, &views), Decision::WAIT);
+        assert_eq!(delivery_of_all(&views[1], 1e20), i64::MAX);
+        views[0].one_way = None;
+        assert_eq!(delivery_of_all(&views[0], 1e30), i64::MAX);
     }
 
     #[test]
