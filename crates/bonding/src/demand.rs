@@ -4,6 +4,7 @@
 //! had the room to grow, and did not, asks for what it sends: its application has no more.
 
 use crate::flow::FlowKey;
+use crate::tuning::Tuning;
 use crate::wire::FULL_PACKET;
 use ropewalk_congestion::{MIN_RTT_FILTER_LEN, STARTUP_GAIN, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
@@ -141,7 +142,8 @@ pub(crate) struct Demands {
 }
 
 impl Demands {
-    pub(crate) fn new(burst: Duration, at_once: u32, now: Instant) -> Self {
+    pub(crate) fn new(tuning: &Tuning, now: Instant) -> Self {
+        let (burst, at_once) = (tuning.copa.report_interval, tuning.bond.followers);
         Self { flows: vec![None; CAPACITY], active: 0, counted_at: now, burst, at_once }
     }
 
@@ -207,7 +209,7 @@ mod tests {
     }
 
     fn demands() -> Demands {
-        Demands::new(Duration::from_millis(5), 65_536, at(0))
+        Demands::new(&Tuning::default(), at(0))
     }
 
     /// Each `apart` ms so many full packets of 1000 octets.

@@ -63,7 +63,8 @@ pub struct Endpoint<P> {
     /// Why that packet took its path.
     last_reason: Reason,
     scheduler: AnyScheduler,
-    demands: Demands,
+    /// What flows ask for. `None`: no path has a controller, so that rates are not known.
+    demands: Option<Demands>,
     usable: PathSet,
     /// Is no path up or suspected, of those with quota left?
     is_dead: bool,
@@ -111,7 +112,7 @@ impl<P: Payload> Endpoint<P> {
             last_len: 0,
             last_reason: Reason::Wait,
             scheduler: AnyScheduler::new(&config, now),
-            demands: Demands::new(config.tuning.copa.report_interval, config.tuning.bond.followers, now),
+            demands: AnyScheduler::is_controlled(&config).then(|| Demands::new(&config.tuning, now)),
             usable,
             is_dead: false,
             next_global: GlobalSeq::new(0),

@@ -40,7 +40,9 @@ impl<P: Payload> Endpoint<P> {
     pub fn handle_packet(&mut self, now: Instant, packet: P, flow: FlowKey) {
         let now = self.tell(now);
         let before = self.backlog.dropped();
-        self.demands.note(now, flow, packet.wire_len());
+        if let Some(demands) = &mut self.demands {
+            demands.note(now, flow, packet.wire_len());
+        }
         self.backlog.push(now, packet, flow);
         self.note_dropped(before);
     }
@@ -104,13 +106,13 @@ impl<P: Payload> Endpoint<P> {
         let for_copies = usable.filter(|id| views[id.index()].may_copy);
         let buckets = self.config.resequencer.flow_buckets - 1;
         let early = u64::from(self.config.tuning.bond.early_packets * FULL_PACKET);
-        let demands = &self.demands;
+        let demands = self.demands.as_ref();
         let chosen = &mut self.scheduler;
         let mut decision = Decision::WAIT;
         let mut is_first = true;
         let taken = self.backlog.pop(now, |flow, Queue { size, own, waiting, waited }| {
             let has_turn = std::mem::replace(&mut is_first, false);
-            let followers = demands.followers(flow, size);
+            let followers = demands.and_then(|demands| demands.followers(flow, size));
             decision = if flow.class.is_duplicated() {
                 scheduler::copies(views, usable, for_copies, waited)
             // Only a flow with few octets waiting may leave early, and only when it has its turn: else
