@@ -1,7 +1,8 @@
-//! What flows ask for, as their full packets tell that come from the LAN.
+//! What flows ask for, as their packets tell that come from the LAN.
 //!
 //! A flow that a path holds back sends as much as that path carries, so its rate does not tell what it has. But a flow that
-//! had the room to grow, and did not, asks for what it sends: its application has no more.
+//! had the room to grow, and did not, asks for what it sends: its application has no more. The ACKs of a download are such a
+//! flow, too: they come as fast as its packets do.
 
 use crate::flow::FlowKey;
 use crate::tuning::Tuning;
@@ -9,10 +10,10 @@ use crate::wire::FULL_PACKET;
 use ropewalk_congestion::{MIN_RTT_FILTER_LEN, STARTUP_GAIN, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
 
-/// Flows that are followed. Others are taken for such as a path holds back.
+/// Flows that are followed. Others are new with each packet.
 const CAPACITY: usize = 256;
 
-/// Is a packet of so many octets expected to have followers? Those of half the size and less are
+/// Does a packet of so many octets tell that its sender has more? Those of half the size and less are
 /// acknowledgements and the like.
 const fn is_full(size: u32) -> bool {
     size > FULL_PACKET / 2
@@ -21,7 +22,9 @@ const fn is_full(size: u32) -> bool {
 /// What is expected to follow a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Followers {
-    /// Octets that a host sends at once.
+    /// Octets of the packet.
+    size: u32,
+    /// Octets that its host sends at once.
     at_once: u32,
     /// Octets per second that the flow asked for.
     asked: f64,
@@ -39,21 +42,22 @@ struct Known {
 
 impl Followers {
     /// Those of a flow's first packet.
-    pub(crate) const fn of_first(at_once: u32) -> Self {
-        Self { at_once, asked: 0.0, known: None }
+    pub(crate) const fn of_first(size: u32, at_once: u32) -> Self {
+        Self { size, at_once, asked: 0.0, known: None }
     }
 
-    /// Octets. The path by which a single packet arrives first has this rate, in octets per second. The sender hears of its
-    /// packets after `round_trip` nanoseconds at the latest.
+    /// Octets, the packet included; `None`: nothing follows it. The path by which a single packet arrives first has this
+    /// `rate`, in octets per second. The sender hears of its packets after `round_trip` nanoseconds at the latest.
     #[inline]
-    pub(crate) fn octets(&self, rate: f64, round_trip: i64) -> f64 {
-        let asked = match self.known {
-            Some(known) if rate >= known.needs => return f64::from(known.burst.min(self.at_once)),
+    pub(crate) fn octets(&self, rate: f64, round_trip: i64) -> Option<f64> {
+        let in_round_trip = |asked: f64| f64::from(self.at_once).max(asked * round_trip as f64 / 1e9);
+        let octets = match self.known {
+            Some(known) if rate >= known.needs => f64::from(known.burst.min(self.at_once)),
             // The path that holds it back may be a longer one that its sender does not fill yet.
-            Some(_) => rate,
-            None => self.asked.min(rate),
+            Some(_) => in_round_trip(rate),
+            None => in_round_trip(self.asked.min(rate)),
         };
-        f64::from(self.at_once).max(asked * round_trip as f64 / 1e9)
+        (octets > f64::from(self.size)).then_some(octets)
     }
 }
 
@@ -125,16 +129,28 @@ impl Flow {
     fn is_active(&self, now: Instant) -> bool {
         now.saturating_since(self.last) < UNKNOWN
     }
+
+    fn most(&self) -> Asked {
+        self.current.most(self.before.unwrap_or_default())
+    }
 }
 
-/// The flows of a bond that have full packets.
+/// Flows that were active lately.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    /// When they were counted.
+    at: Instant,
+    flows: usize,
+    /// Octets per second that they ask for together.
+    asked: f64,
+}
+
+/// The flows of a bond.
 #[derive(Debug)]
 pub(crate) struct Demands {
     /// By the lowest bits of their hashes.
     flows: Vec<Option<Flow>>,
-    /// Those that were active at the last count, and when that was.
-    active: usize,
-    counted_at: Instant,
+    active: Active,
     /// What comes within this time comes in one burst.
     burst: Duration,
     /// Octets that a host sends at once.
@@ -144,16 +160,16 @@ pub(crate) struct Demands {
 impl Demands {
     pub(crate) fn new(tuning: &Tuning, now: Instant) -> Self {
         let (burst, at_once) = (tuning.copa.report_interval, tuning.bond.followers);
-        Self { flows: vec![None; CAPACITY], active: 0, counted_at: now, burst, at_once }
+        let active = Active { at: now, flows: 0, asked: 0.0 };
+        Self { flows: vec![None; CAPACITY], active, burst, at_once }
     }
 
-    /// A packet comes. Only full ones tell what a flow asks for.
+    /// A packet comes.
     #[inline]
     pub(crate) fn note(&mut self, now: Instant, FlowKey { hash, .. }: FlowKey, octets: u32) {
-        if !is_full(octets) {
-            return;
+        if now.saturating_since(self.active.at) >= UNKNOWN {
+            self.count(now);
         }
-        self.count(now);
         let place = &mut self.flows[hash as usize % CAPACITY];
         let flow = match place {
             Some(flow) if flow.hash == hash && flow.is_active(now) => flow,
@@ -165,34 +181,34 @@ impl Demands {
     }
 
     fn count(&mut self, now: Instant) {
-        if now.saturating_since(self.counted_at) >= UNKNOWN {
-            self.counted_at = now;
-            self.active = self.flows.iter().flatten().filter(|flow| flow.is_active(now)).count();
+        self.active = Active { at: now, flows: 0, asked: 0.0 };
+        for flow in self.flows.iter().flatten().filter(|flow| flow.is_active(now)) {
+            self.active.flows += 1;
+            self.active.asked += f64::from(flow.most().second);
         }
     }
 
-    /// What is expected to follow a packet of so many octets; `None`: nothing.
+    /// What is expected to follow a packet of so many octets.
     #[inline]
-    pub(crate) fn followers(&self, flow: FlowKey, octets: u32) -> Option<Followers> {
+    pub(crate) fn followers(&self, flow: FlowKey, size: u32) -> Followers {
         if flow.opens {
-            return Some(Followers::of_first(self.at_once));
+            return Followers::of_first(size, self.at_once);
         }
-        is_full(octets).then(|| self.of(flow.hash))
+        let first = Followers::of_first(size, if is_full(size) { self.at_once } else { size });
+        let own = self.flows[flow.hash as usize % CAPACITY].as_ref();
+        let Some(own) = own.filter(|own| own.hash == flow.hash) else { return first };
+        let most = own.most();
+        let asked = f64::from(most.second);
+        let known = own.before.map(|_| Known { needs: self.needs(asked), burst: most.burst });
+        Followers { asked, known, ..first }
     }
 
-    fn of(&self, hash: u32) -> Followers {
-        let first = Followers::of_first(self.at_once);
-        let Some(flow) = self.flows[hash as usize % CAPACITY].as_ref().filter(|flow| flow.hash == hash)
-        else {
-            return first;
-        };
-        let most = flow.current.most(flow.before.unwrap_or_default());
-        let asked = f64::from(most.second);
-        // All flows have the same right to a path. One that is held back grows by the gain in a round
-        // trip, as soon as it is not.
-        let needs = asked * STARTUP_GAIN * self.active.max(1) as f64;
-        let known = flow.before.map(|_| Known { needs, burst: most.burst });
-        Followers { asked, known, ..first }
+    /// A path of this rate, in octets per second, does not hold back a flow that asked for so much. One that is held back
+    /// grows by the gain in a round trip, as soon as it is not. All flows have the same right to a path, and each leaves to
+    /// the others what it does not need.
+    fn needs(&self, asked: f64) -> f64 {
+        let all_like_it = asked * self.active.flows.max(1) as f64;
+        all_like_it.min(self.active.asked.max(asked)) * STARTUP_GAIN
     }
 }
 
@@ -226,31 +242,47 @@ mod tests {
         }
     }
 
-    /// The followers on paths of 20 ms.
+    /// The followers of a packet of this size on paths of 20 ms; 0: none.
+    fn octets_of(demands: &Demands, flow: FlowKey, size: u32, rate: f64) -> u32 {
+        demands.followers(flow, size).octets(rate, 20_000_000).unwrap_or(0.0) as u32
+    }
+
+    /// Those of a full packet.
     fn octets(demands: &Demands, hash: u32, rate: f64) -> u32 {
-        demands.of(hash).octets(rate, 20_000_000) as u32
+        octets_of(demands, key(hash), 1000, rate)
     }
 
     #[test]
     fn what_a_flow_held_back_asks_for_in_a_round_trip_follows() {
         let mut demands = demands();
         run(&mut demands, 1, 0..1000, 1, 1);
-        let held = demands.of(1);
-        assert_eq!(
-            [20_000_000, 100_000_000].map(|round_trip| held.octets(1e6, round_trip)),
-            [65_536.0, 100e3]
-        );
+        let held = demands.followers(key(1), 1000);
+        let in_round_trip = |millis: i64| held.octets(1e6, millis * 1_000_000);
+        assert_eq!([20, 100].map(in_round_trip), [Some(65_536.0), Some(100e3)]);
     }
 
     #[test]
-    fn small_packets_have_no_followers_but_for_a_syn() {
+    fn as_many_small_packets_follow_as_come_in_a_round_trip() {
         let mut demands = demands();
-        (0..10_000).for_each(|millis| demands.note(at(millis), key(1), 774));
-        assert!(demands.followers(key(1), 774).is_none() && demands.flows.iter().all(Option::is_none));
-        let of =
-            |flow, octets| demands.followers(flow, octets).map(|followers| followers.octets(1e9, 0) as u32);
-        assert_eq!(of(key(1), 775), Some(65_536));
-        assert_eq!(of(FlowKey { opens: true, ..key(1) }, 60), Some(65_536));
+        let of = |demands: &Demands, rate| octets_of(demands, key(1), 100, rate);
+        assert_eq!(of(&demands, 1e9), 0, "of a flow that is not known");
+        let acks = |demands: &mut Demands, millis: std::ops::Range<u64>| {
+            millis.for_each(|millis| demands.note(at(millis), key(1), 100));
+        };
+        // 100 kB/s.
+        acks(&mut demands, 0..1000);
+        assert_eq!([1e9, 50e3].map(|rate| of(&demands, rate)), [2000, 1000]);
+        acks(&mut demands, 1000..5002);
+        // A path of less than 2.77 times as much holds them back.
+        assert_eq!([276e3, 278e3].map(|rate| of(&demands, rate)), [5520, 0]);
+    }
+
+    #[test]
+    fn a_packet_is_full_from_775_octets_on_and_a_syn_counts_as_one() {
+        let demands = demands();
+        let opens = FlowKey { opens: true, ..key(1) };
+        let of = |flow, size| octets_of(&demands, flow, size, 1e9);
+        assert_eq!([of(key(1), 774), of(key(1), 775), of(opens, 60)], [0, 65_536, 65_536]);
     }
 
     #[test]
@@ -292,7 +324,18 @@ mod tests {
         run_together(&mut demands, &[1, 2, 3, 4]);
         // 100 kB/s each.
         assert_eq!(octets(&demands, 3, 1.1e6), 65_536);
-        assert_eq!(octets(&demands, 3, 1.12e6), 1000);
+        assert_eq!(octets(&demands, 3, 1.12e6), 0, "its packets come one by one");
+    }
+
+    #[test]
+    fn what_others_do_not_need_is_left_to_a_flow() {
+        let mut demands = demands();
+        for now in (0..6000).step_by(10) {
+            run(&mut demands, 1, now..now + 10, 10, 9);
+            run(&mut demands, 2, now..now + 10, 10, 1);
+        }
+        // 900 and 100 kB/s: 2.77 MB/s are enough for both.
+        assert_eq!([2.76e6, 2.78e6].map(|rate| octets(&demands, 1, rate)), [65_536, 9000]);
     }
 
     /// Their hashes have the same lowest bits.
@@ -301,9 +344,9 @@ mod tests {
         let mut demands = demands();
         let other = 1 + CAPACITY as u32;
         run_together(&mut demands, &[1, other]);
-        assert_eq!(octets(&demands, 1, 1e9), 1000);
+        assert_eq!(octets(&demands, 1, 1e9), 0);
         assert_eq!(octets(&demands, other, 1e9), 65_536);
         run(&mut demands, other, 7000..12_100, 10, 1);
-        assert_eq!(octets(&demands, other, 1e9), 1000);
+        assert_eq!(octets(&demands, other, 1e9), 0);
     }
 }

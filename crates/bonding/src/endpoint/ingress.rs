@@ -112,7 +112,7 @@ impl<P: Payload> Endpoint<P> {
         let mut is_first = true;
         let taken = self.backlog.pop(now, |flow, Queue { size, own, waiting, waited }| {
             let has_turn = std::mem::replace(&mut is_first, false);
-            let followers = demands.and_then(|demands| demands.followers(flow, size));
+            let followers = demands.map(|demands| demands.followers(flow, size));
             decision = if flow.class.is_duplicated() {
                 scheduler::copies(views, usable, for_copies, waited)
             // Only a flow with few octets waiting may leave early, and only when it has its turn: else

@@ -44,7 +44,7 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     let of = |id: crate::id::PathId| &views[id.index()];
     if let Some(followers) = ask.followers
         && let Some(first) = among.iter().min_by_key(|id| delivery(of(*id)))
-        && let octets = followers.octets(of(first).rate, longest_round_trip(views, among))
+        && let Some(octets) = followers.octets(of(first).rate, longest_round_trip(views, among))
         && let Some(best) = among.iter().min_by_key(|id| delivery_of_all(of(*id), octets))
         && of(best).may_send
     {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn pick_of_many(waiting: u64, views: &[View]) -> Decision {
-        ask(waiting, Some(Followers::of_first(64 << 10)), views)
+        ask(waiting, Some(Followers::of_first(FULL_PACKET, 64 << 10)), views)
     }
 
     fn ask(waiting: u64, followers: Option<Followers>, views: &[View]) -> Decision {

@@ -5,6 +5,7 @@
 //! takes over. From then on the path drains its own part of the queue now and then (`copa/drain.rs`): what is left is what
 //! others hold, and when nothing is, Copa is back.
 
+mod busy;
 mod delay;
 mod drain;
 
@@ -14,6 +15,7 @@ use crate::bbr;
 use crate::rate_sample::LostPacket;
 use crate::send_quantum;
 use crate::window::{UNLIMITED, Window};
+use busy::Busy;
 use delay::{Delays, RANGE_ROUNDS};
 use drain::{Drain, Share, Verdict};
 use ropewalk_units::{Duration, Instant, Rate};
@@ -143,6 +145,7 @@ pub struct PathCopa {
     full_rounds: i32,
     /// Octets per second, averaged over reports.
     delivery_rate: f64,
+    busy: Busy,
     bandwidth: Largest,
     delivered: u64,
     rounds_after_start: u32,
@@ -173,6 +176,7 @@ impl PathCopa {
             is_recovering: false,
             full_rounds: 0,
             delivery_rate: 0.0,
+            busy: Busy::default(),
             bandwidth: Largest::default(),
             delivered: 0,
             rounds_after_start: 0,
@@ -210,11 +214,13 @@ impl PathCopa {
         }
         self.latest_rate = self.latest_rate.max(rate.delivery_rate);
         let gain = if self.delivery_rate > 0.0 { 1.0 / 8.0 } else { 1.0 };
-        // What met a queue came as fast as the path goes, however little was sent.
-        let is_limited =
-            rate.is_app_limited && self.delays.latest_queue() <= self.tuning.short_queue * self.own_queue();
-        if !is_limited || rate.delivery_rate > self.delivery_rate {
+        let busy = self.busy.lasts();
+        if !rate.is_app_limited || rate.delivery_rate > self.delivery_rate {
             self.delivery_rate += gain * (rate.delivery_rate - self.delivery_rate);
+        } else if busy > 0.0 {
+            // What came in the whole interval is the most that the busy part of it can have carried.
+            let most = rate.delivery_rate.max(rate.delivered as f64 / busy);
+            self.delivery_rate += gain * (most - self.delivery_rate).min(0.0);
         }
         self.bandwidth.update(now, self.delivery_rate, self.tuning.longest);
     }
@@ -425,10 +431,11 @@ impl PathController for PathCopa {
     }
 
     fn on_report(&mut self, now: Instant, sample: &PathSample) {
+        self.delays.update(now, sample, self.is_competing());
+        // The way of a report that is late has queues of its own, and what of them never goes away seems to be here.
+        self.busy.note(now, self.delays.latest_queue() - self.delays.lag());
         self.update_rates(now, sample);
         self.bbr.on_report(now, sample);
-        let competing = matches!(self.mode, Mode::Competitive(_));
-        self.delays.update(now, sample, competing);
         match self.mode {
             Mode::SlowStart => self.slow_start(now, sample),
             Mode::Default => self.default_step(now, sample),
