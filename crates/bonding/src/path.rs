@@ -71,6 +71,8 @@ pub(crate) struct Path<P> {
     pub(crate) lost_bytes: u64,
     /// Packets sent again.
     pub(crate) repaired: u64,
+    /// Until then the line is busy with the repairs that took it.
+    repairing_until: Instant,
     /// Share of the bond's packets, 0 to 1.
     share: f64,
     log: SentLog<P>,
@@ -122,6 +124,7 @@ impl<P> Path<P> {
             lost_packets: 0,
             lost_bytes: 0,
             repaired: 0,
+            repairing_until: now,
             share: 0.0,
             log: SentLog::new(),
             pending: VecDeque::new(),
@@ -268,9 +271,15 @@ impl<P> Path<P> {
         Some((kept, sent.len))
     }
 
-    /// A packet without a number on this path leaves. The pacer counts it.
-    pub(crate) fn pace(&mut self, now: Instant, len: u32) {
+    /// A repair leaves by this path, without a number on it.
+    pub(crate) fn on_repair(&mut self, now: Instant, len: u32) {
         self.channel.pace(now, len);
+        self.repairing_until = self.repairing_until.max(now).saturating_add(self.own_time(len));
+    }
+
+    /// What a packet of `len` octets takes on the line.
+    fn own_time(&self, len: u32) -> Duration {
+        Duration::from_secs_f64(f64::from(len) / self.rate().max(1.0))
     }
 
     /// Starts the controller with the rate of a train, once the base round trip is known. The train
@@ -473,8 +482,7 @@ impl<P> Path<P> {
     }
 
     fn time_to_repair(&self, repair_time: Duration) -> Duration {
-        let packet = Duration::from_secs_f64(f64::from(FULL_PACKET) / self.rate().max(1.0));
-        packet + self.base_rtt.get().unwrap_or_default() / 4 + repair_time
+        self.own_time(FULL_PACKET) + self.base_rtt.get().unwrap_or_default() / 4 + repair_time
     }
 
     /// Sets the time of a repair, and how many `tries` it takes on average. `None`: nothing is
@@ -499,6 +507,15 @@ impl<P> Path<P> {
     pub(crate) fn expected_one_way(&self, now: Instant) -> Option<Duration> {
         let one_way = self.base_rtt.get()? / 2 + self.queueing_delay(now);
         Some(Duration::from_secs_f64(one_way.as_secs_f64() * self.tries()))
+    }
+
+    /// The mean time until a repair of `size` octets has come whole if it waits for the path, and for those before it. Room
+    /// comes with reports, each `interval`.
+    pub(crate) fn expected_repair(&self, now: Instant, size: u32, interval: Duration) -> Option<Duration> {
+        let until_room = if self.channel.has_room(size) { Duration::ZERO } else { interval };
+        let busy_until = self.repairing_until.max(self.channel.next_send_time());
+        let held = busy_until.saturating_since(now).max(until_room);
+        Some(held + self.own_time(size) + self.expected_one_way(now)?)
     }
 
     /// The time until it has surely arrived: four mean deviations more (RFC 6298 §2).

@@ -59,6 +59,8 @@ pub struct LostPacket {
     pub tx_in_flight: u32,
     /// Deemed lost since it left, itself included.
     pub lost: u64,
+    /// C.delivered when it left; 0 if that is not known.
+    pub prior_delivered: u64,
     /// It left while the sender had nothing more to send.
     pub is_app_limited: bool,
     /// C.delivered.
@@ -164,6 +166,7 @@ impl RateSampler {
             size,
             tx_in_flight: state.map_or(size, |state| state.tx_in_flight),
             lost: state.map_or(u64::from(size), |state| self.lost - state.lost),
+            prior_delivered: state.map_or(0, |state| state.delivered),
             is_app_limited: state.is_some_and(|state| state.is_app_limited),
             total_delivered: self.delivered,
             range,

@@ -19,14 +19,14 @@ pub(super) const MOST: usize = 1024;
 pub(super) type Repairs = VecDeque<(PathId, PathSeq)>;
 
 impl<P: Payload> Endpoint<P> {
-    /// The next packet to send again, if the quickest path may send. Repairs go before all other
-    /// data.
+    /// The next packet to send again, if its path may send. Repairs go before all other data.
     pub(super) fn next_repair(&mut self, now: Instant) -> Option<(PathId, Datagram<P>)> {
         if self.repairs.is_empty() {
             return None;
         }
-        let path = self.soonest(now)?;
-        if !self.paths[path.index()].may_send(now, self.config.overhead + self.last_len) {
+        let size = self.config.overhead + self.last_len;
+        let path = self.way_of_repairs(now, size)?;
+        if !self.paths[path.index()].may_send(now, size) {
             return None;
         }
         while let Some((lost_on, seq)) = self.repairs.pop_front() {
@@ -49,7 +49,7 @@ impl<P: Payload> Endpoint<P> {
                 timestamp: micros(now),
             };
             let datagram = Datagram::Data(header, packet.duplicate());
-            self.paths[path.index()].pace(now, len);
+            self.paths[path.index()].on_repair(now, len);
             return Some((path, datagram));
         }
         None
@@ -96,8 +96,15 @@ impl<P: Payload> Endpoint<P> {
         Some(round_trip + round_trip / 4 + self.config.tuning.copa.report_interval * 2)
     }
 
-    /// The path that requests and repairs take: the one on which they are expected to arrive first.
-    /// The queue on the way to the peer counts, the one on the way back does not. A path that rests
+    /// The path that repairs take: the one on which a packet of `size` octets is expected to arrive first. A slow path takes
+    /// one of several that are due, not all of them.
+    pub(super) fn way_of_repairs(&self, now: Instant, size: u32) -> Option<PathId> {
+        let interval = self.config.tuning.copa.report_interval;
+        let whole = |path: &Path<P>, now| path.expected_repair(now, size, interval);
+        self.usable.iter().min_by_key(|id| self.arrival(*id, whole, now))
+    }
+
+    /// The path that requests take: the one on which they are expected to arrive first. The queue on the way to the peer counts, the one on the way back does not. A path that rests
     /// is taken only if all do.
     pub(super) fn soonest(&self, now: Instant) -> Option<PathId> {
         self.usable.iter().min_by_key(|id| self.arrival(*id, Path::expected_one_way, now))

@@ -111,6 +111,31 @@ fn what_was_on_its_way_on_a_path_that_falls_silent_goes_by_another() {
     panic!("nothing went again, {answered} answers");
 }
 
+/// Lines of 1.2 Mbit/s, 10 ms and 120 Mbit/s, 18 ms. A full packet takes 10 ms on the slow one, which is the shorter, so it takes
+/// no full ones, and of small ones as many as come sooner.
+#[test]
+fn repairs_take_the_path_by_which_each_of_them_comes_first() {
+    let mut end = rate_aware();
+    let (slow, fast) = (PathId(0), PathId(1));
+    for (path, millis, kbps) in [(slow, 10, 1_200), (fast, 18, 120_000)] {
+        let path = &mut end.paths[path.index()];
+        path.on_round_trip(at(0), Duration::from_millis(millis));
+        let report = crate::wire::control::PathReport { train: kbps, ..Default::default() };
+        path.on_report(at(20), &report, Default::default(), &end.config.keepalive);
+    }
+    assert_eq!(end.way_of_repairs(at(20), 1548), Some(fast));
+    // Each takes 2 ms, and the fast line is 4 ms longer.
+    assert_eq!([(); 3].map(|()| take_repair(&mut end, at(20), 300)), [slow, slow, fast]);
+    assert_eq!(end.way_of_repairs(at(24), 300), Some(slow), "they are through");
+}
+
+/// The path that a repair of `size` octets takes.
+fn take_repair(end: &mut Endpoint<Packet>, now: Instant, size: u32) -> PathId {
+    let path = end.way_of_repairs(now, size).expect("both are up");
+    end.paths[path.index()].on_repair(now, size);
+    path
+}
+
 /// The path by which the next report goes that data call for. The one before is due on all paths.
 fn way_of_next_report(end: &mut Endpoint<Packet>, millis: u64) -> Option<PathId> {
     for now in [at(millis), at(millis + 6)] {

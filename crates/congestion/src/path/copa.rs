@@ -134,8 +134,12 @@ pub struct PathCopa {
     /// Octets lost, and delivered, since losses were judged.
     lost: u64,
     delivered_at_judgement: u64,
+    /// In this round, of what left after the last overflow.
     lost_in_round: u32,
     packets_lost_in_round: u32,
+    /// What had been delivered at that overflow. What left before is of it, and tells of no other (RFC 9438 §4.6: once in a
+    /// round trip).
+    overflowed_at: u64,
     delivered_at_round: u64,
     /// The greatest delivery rate of the round, whoever limited it (BBR.bw_latest).
     latest_rate: f64,
@@ -171,6 +175,7 @@ impl PathCopa {
             delivered_at_judgement: 0,
             lost_in_round: 0,
             packets_lost_in_round: 0,
+            overflowed_at: 0,
             delivered_at_round: 0,
             latest_rate: 0.0,
             is_recovering: false,
@@ -325,7 +330,7 @@ impl PathCopa {
             self.leave_overflowed_start(now, latest, delivered);
         } else if matches!(self.mode, Mode::Default) {
             if overflow && self.delays.queue() <= self.tuning.short_queue * self.own_queue() {
-                self.shrink_to_rate(now);
+                self.shrink_to_rate(now, latest.max(self.delivery_rate));
             }
             self.update_velocity();
             self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
@@ -342,7 +347,13 @@ impl PathCopa {
     fn leave_overflowed_start(&mut self, now: Instant, latest: f64, delivered: u64) {
         self.leave_start(now, latest);
         self.window.set_cwnd(self.window.cwnd.max(delivered.min(u64::from(UNLIMITED)) as u32));
+        self.hold(now);
+    }
+
+    /// After an overflow the window does not grow for a while.
+    fn hold(&mut self, now: Instant) {
         self.held_until = now + bbr::PROBE_WAIT;
+        self.overflowed_at = self.delivered;
     }
 
     /// Has what slow start lost been told: is there a range of delays that is not slow start's?
@@ -371,12 +382,12 @@ impl PathCopa {
 
     /// The buffer is too short for a queue to show. No more than what is delivered leaves, until it is time to look whether there is more: as
     /// BBR bounds what is in flight after a probe that lost too much.
-    fn shrink_to_rate(&mut self, now: Instant) {
-        let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
+    fn shrink_to_rate(&mut self, now: Instant, rate: f64) {
+        let pipe = (rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
         self.velocity =
             Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
-        self.held_until = now + bbr::PROBE_WAIT;
+        self.hold(now);
     }
 
     /// Others fill the buffer.
@@ -421,8 +432,10 @@ impl PathController for PathCopa {
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
         self.bbr.on_lost(now, packet);
         self.lost += u64::from(packet.size);
-        self.lost_in_round += packet.size;
-        self.packets_lost_in_round += 1;
+        if packet.prior_delivered >= self.overflowed_at {
+            self.lost_in_round += packet.size;
+            self.packets_lost_in_round += 1;
+        }
         let backlog = self.delays.latest_queue() * self.delivery_rate / f64::from(self.window.smss);
         if matches!(self.mode, Mode::SlowStart) && backlog >= RANDOM_BELOW {
             self.mode = Mode::Default;

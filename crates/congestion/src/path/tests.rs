@@ -292,6 +292,38 @@ fn reports_by_a_longer_way_leave_the_line_full() {
     }
 }
 
+/// The rate in Mbit/s that a path of 60 Mbit/s, 40 ms is believed to have after half a minute in which the application sends
+/// `offered` Mbit/s, and what is done to the line then.
+fn believed(offered: f64, change: impl Fn(&mut Line<PathCopa>)) -> f64 {
+    let mut line = copa(60.0, 40);
+    line.run(5.0);
+    line.offered = offered * 1e6 / 8.0;
+    line.waiting = 0.0;
+    line.run(2.0);
+    change(&mut line);
+    line.run(30.0);
+    line.path.controller().bandwidth().map_or(0.0, |rate| rate.bits_per_sec() as f64 / 1e6)
+}
+
+/// Reports come by a way with a queue that varies, and what of it stays seems to be this path's. A path that carries ACKs alone
+/// is then not as slow as these come.
+#[test]
+fn a_queue_on_the_way_of_reports_makes_no_path_slow() {
+    for (offered, wait, late) in [(2.0, 8, 15), (0.1, 8, 15), (5.0, 20, 25)] {
+        let rate = believed(offered, |line| {
+            (line.foreign, line.late) = (Duration::from_millis(wait), Duration::from_millis(late));
+        });
+        assert!(rate > 30.0, "{offered} Mbit/s, {wait} ms: {rate}");
+    }
+}
+
+/// The path is busy all the time, though the application never fills its window.
+#[test]
+fn a_rate_that_falls_below_what_the_application_sends_is_learned() {
+    let rate = believed(30.0, |line| line.rate /= 3.0);
+    assert!((18.0..24.0).contains(&rate), "{rate}");
+}
+
 #[test]
 fn delays_that_vary_by_themselves_are_no_queue() {
     for (mbps, rtt_ms) in [(10.0, 26), (60.0, 30), (100.0, 20)] {
@@ -365,6 +397,20 @@ fn a_buffer_shorter_than_copas_queue_is_not_flooded() {
     line.run(20.0);
     let told = (line.delivered - delivered) as f64 / f64::from(SIZE) / (line.sent - sent) as f64;
     assert!(told > 0.96, "{told}");
+}
+
+/// The window falls once for what one overflow has lost, though that is told over several round trips.
+#[test]
+fn a_buffer_shorter_than_copas_queue_is_filled_nearly_all_the_time() {
+    for (mbps, rtt_ms, packets) in
+        [(20.0, 50, 3), (16.0, 20, 2), (16.0, 100, 3), (30.0, 60, 4), (10.0, 100, 2)]
+    {
+        let mut line = copa(mbps, rtt_ms);
+        line.buffer = f64::from(packets * SIZE);
+        line.run(10.0);
+        let (sent, came) = line.sent_and_came(20.0);
+        assert!(came > 0.965 && came > 0.98 * sent, "{mbps} Mbit/s, {rtt_ms} ms: {sent} sent, {came} came");
+    }
 }
 
 /// Two full packets are a longer queue than the buffer holds. So Copa never sees the queue that it wants, and losses have to tell.
