@@ -8,6 +8,7 @@
 mod busy;
 mod delay;
 mod drain;
+mod overflow;
 
 use super::packet_size::PacketSize;
 use super::{INITIAL_WINDOW, PathBbr, PathController, PathSample};
@@ -18,6 +19,7 @@ use crate::window::{UNLIMITED, Window};
 use busy::Busy;
 use delay::{Delays, RANGE_ROUNDS};
 use drain::{Drain, Share, Verdict};
+use overflow::Overflow;
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// δ of the default mode (§2.1): the queue that Copa wants is 1/δ packets.
@@ -137,9 +139,6 @@ pub struct PathCopa {
     /// In this round, of what left after the last overflow.
     lost_in_round: u32,
     packets_lost_in_round: u32,
-    /// What had been delivered at that overflow. What left before is of it, and tells of no other (RFC 9438 §4.6: once in a
-    /// round trip).
-    overflowed_at: u64,
     delivered_at_round: u64,
     /// The greatest delivery rate of the round, whoever limited it (BBR.bw_latest).
     latest_rate: f64,
@@ -153,8 +152,7 @@ pub struct PathCopa {
     bandwidth: Largest,
     delivered: u64,
     rounds_after_start: u32,
-    /// After an overflow the window does not grow before.
-    held_until: Instant,
+    overflow: Overflow,
 }
 
 impl PathCopa {
@@ -175,7 +173,6 @@ impl PathCopa {
             delivered_at_judgement: 0,
             lost_in_round: 0,
             packets_lost_in_round: 0,
-            overflowed_at: 0,
             delivered_at_round: 0,
             latest_rate: 0.0,
             is_recovering: false,
@@ -185,7 +182,7 @@ impl PathCopa {
             bandwidth: Largest::default(),
             delivered: 0,
             rounds_after_start: 0,
-            held_until: now,
+            overflow: Overflow::new(now),
         }
     }
 
@@ -199,9 +196,10 @@ impl PathCopa {
         bbr::MIN_PIPE_CWND * self.window.smss
     }
 
-    /// δ at the rate that the path has.
+    /// δ at the rate that the path has. Copa's own queue is a short one for the line's buffer.
     fn delta(&self) -> f64 {
-        let least = self.bandwidth.get() * LEAST_QUEUE.max(self.delays.jitter());
+        let least = LEAST_QUEUE.min(self.overflow.queue() / self.tuning.short_queue);
+        let least = self.bandwidth.get() * least.max(self.delays.jitter());
         if least > 0.0 { DELTA.min(f64::from(self.window.smss) / least) } else { DELTA }
     }
 
@@ -283,7 +281,7 @@ impl PathCopa {
     /// §2.1: ± v/(δ cwnd) packets for each packet delivered.
     fn default_step(&mut self, now: Instant, sample: &PathSample) {
         let direction = Direction::up_if(self.wants_more());
-        if direction == Direction::Up && (!sample.rate.is_cwnd_limited || now < self.held_until) {
+        if direction == Direction::Up && (!sample.rate.is_cwnd_limited || self.overflow.holds(now)) {
             return;
         }
         let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
@@ -315,6 +313,7 @@ impl PathCopa {
     }
 
     fn end_round(&mut self, now: Instant) {
+        self.overflow.update(now);
         let empty = self.delays.end_round(self.own_queue());
         let lossy = self.judge_losses();
         let lost = std::mem::take(&mut self.lost_in_round);
@@ -347,13 +346,11 @@ impl PathCopa {
     fn leave_overflowed_start(&mut self, now: Instant, latest: f64, delivered: u64) {
         self.leave_start(now, latest);
         self.window.set_cwnd(self.window.cwnd.max(delivered.min(u64::from(UNLIMITED)) as u32));
-        self.hold(now);
+        self.note_overflow(now);
     }
 
-    /// After an overflow the window does not grow for a while.
-    fn hold(&mut self, now: Instant) {
-        self.held_until = now + bbr::PROBE_WAIT;
-        self.overflowed_at = self.delivered;
+    fn note_overflow(&mut self, now: Instant) {
+        self.overflow.note(now, self.delivered, self.delays.range(), self.tuning.longest);
     }
 
     /// Has what slow start lost been told: is there a range of delays that is not slow start's?
@@ -387,7 +384,7 @@ impl PathCopa {
         self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
         self.velocity =
             Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
-        self.hold(now);
+        self.note_overflow(now);
     }
 
     /// Others fill the buffer.
@@ -432,7 +429,7 @@ impl PathController for PathCopa {
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
         self.bbr.on_lost(now, packet);
         self.lost += u64::from(packet.size);
-        if packet.prior_delivered >= self.overflowed_at {
+        if !self.overflow.has(packet.prior_delivered) {
             self.lost_in_round += packet.size;
             self.packets_lost_in_round += 1;
         }
@@ -497,7 +494,7 @@ impl PathController for PathCopa {
         let standing = self.standing();
         // What a train told is not exceeded before its outcome is known, nor what was delivered when the buffer overflowed.
         let is_new = !self.is_starting() && !self.has_settled();
-        let gain = if is_new || now < self.held_until { 1.0 } else { 1.0 + self.tuning.pacing_excess };
+        let gain = if is_new || self.overflow.holds(now) { 1.0 } else { 1.0 + self.tuning.pacing_excess };
         (standing > 0.0).then(|| bbr::rate(gain * f64::from(self.window.cwnd) / standing))
     }
 

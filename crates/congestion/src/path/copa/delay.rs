@@ -76,11 +76,16 @@ impl Delays {
     pub(super) fn end_round(&mut self, floor: f64) -> bool {
         self.most[self.rounds % RANGE_ROUNDS] = self.most_in_round;
         self.rounds += 1;
-        let range = self.most.iter().copied().fold(0.0, f64::max) - self.base();
+        let range = self.range();
         let least = self.least_in_round - self.base();
         self.most_in_round = 0.0;
         self.least_in_round = 0.0;
         least <= (NEARLY_EMPTY * range).max(floor) + self.reordering
+    }
+
+    /// By how much delays of the last rounds were longer than the base.
+    pub(super) fn range(&self) -> f64 {
+        self.most.iter().copied().fold(0.0, f64::max) - self.base()
     }
 
     /// Is a base known, of a path that is not known to reorder?
