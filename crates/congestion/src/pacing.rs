@@ -78,6 +78,11 @@ impl Pacer {
         if now >= self.next_send_time { quantum } else { self.credit }
     }
 
+    /// A packet of `size` octets leaves at `rate`, and none with it, however small it is.
+    pub fn on_sent_alone(&mut self, now: Instant, size: u32, rate: Rate) {
+        self.on_sent(now, size, rate, 0);
+    }
+
     /// A packet of `size` octets leaves at `rate`.
     pub fn on_sent(&mut self, now: Instant, size: u32, rate: Rate, quantum: u32) {
         self.credit = self.room(now, quantum).saturating_sub(size);

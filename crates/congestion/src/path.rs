@@ -71,9 +71,6 @@ pub trait PathController {
     /// How fast packets may leave at `now`; `None` is at once.
     fn pacing_rate(&self, now: Instant) -> Option<Rate>;
 
-    /// How much leaves together when packets are paced.
-    fn send_quantum(&self) -> u32;
-
     /// The bandwidth that the controller believes the path to have for it; `None` while it knows nothing.
     fn bandwidth(&self) -> Option<Rate>;
 
@@ -121,10 +118,6 @@ impl<C: PathController + ?Sized> PathController for Box<C> {
 
     fn pacing_rate(&self, now: Instant) -> Option<Rate> {
         (**self).pacing_rate(now)
-    }
-
-    fn send_quantum(&self) -> u32 {
-        (**self).send_quantum()
     }
 
     fn bandwidth(&self) -> Option<Rate> {

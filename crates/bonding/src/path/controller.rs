@@ -75,12 +75,6 @@ impl PathController for AnyController {
         each!(self, own => own.pacing_rate(now))
     }
 
-    /// One packet, however small: a burst of more could be longer than the line's buffer.
-    #[inline]
-    fn send_quantum(&self) -> u32 {
-        1
-    }
-
     fn bandwidth(&self) -> Option<Rate> {
         each!(self, own => own.bandwidth())
     }

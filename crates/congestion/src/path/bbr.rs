@@ -70,10 +70,6 @@ impl PathController for PathBbr {
         Some(bbr::rate(self.bbr.pacing_rate()))
     }
 
-    fn send_quantum(&self) -> u32 {
-        self.bbr.send_quantum()
-    }
-
     fn bandwidth(&self) -> Option<Rate> {
         let bandwidth = self.bbr.bw();
         (bandwidth > 0.0).then(|| bbr::rate(bandwidth))

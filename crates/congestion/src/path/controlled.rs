@@ -29,7 +29,8 @@ pub struct Spread {
     pub expected: Option<Duration>,
 }
 
-/// A paced, congestion-controlled path. It keeps no packets: the caller remembers the [`PacketState`] of each until the
+/// A paced, congestion-controlled path. One packet leaves at a time, however small: a burst could be longer than the line's
+/// buffer. The path keeps no packets: the caller remembers the [`PacketState`] of each until the
 /// packet is reported.
 ///
 /// When a report comes: [`Self::on_lost`] and [`Self::on_delivered`] for its packets, then [`Self::end_report`].
@@ -151,7 +152,7 @@ impl<C: PathController> ControlledPath<C> {
             // The timer of the pacer may have been late. Had the bound held the packet, nothing would have to be caught up with.
             let due =
                 if self.is_held { now - self.catch_up.min(now.saturating_since(Instant::ZERO)) } else { now };
-            self.pacer.on_sent(due, size, rate, self.controller.send_quantum());
+            self.pacer.on_sent_alone(due, size, rate);
         }
         self.controller.on_sent(now, size, self.inflight);
         if !self.has_room(size) {
@@ -163,7 +164,7 @@ impl<C: PathController> ControlledPath<C> {
     /// A packet leaves that no report will tell of: it takes its time only.
     pub fn pace(&mut self, now: Instant, size: u32) {
         if let Some(rate) = self.controller.pacing_rate(now) {
-            self.pacer.on_sent(now, size, rate, self.controller.send_quantum());
+            self.pacer.on_sent_alone(now, size, rate);
         }
     }
 

@@ -14,7 +14,6 @@ use super::packet_size::PacketSize;
 use super::{INITIAL_WINDOW, PathBbr, PathController, PathSample};
 use crate::bbr;
 use crate::rate_sample::LostPacket;
-use crate::send_quantum;
 use crate::window::{UNLIMITED, Window};
 use busy::Busy;
 use delay::{Delays, RANGE_ROUNDS};
@@ -496,13 +495,6 @@ impl PathController for PathCopa {
         let is_new = !self.is_starting() && !self.has_settled();
         let gain = if is_new || self.overflow.holds(now) { 1.0 } else { 1.0 + self.tuning.pacing_excess };
         (standing > 0.0).then(|| bbr::rate(gain * f64::from(self.window.cwnd) / standing))
-    }
-
-    fn send_quantum(&self) -> u32 {
-        if self.is_competing() {
-            return self.bbr.send_quantum();
-        }
-        send_quantum(bbr::rate(self.delivery_rate), self.window.smss)
     }
 
     fn bandwidth(&self) -> Option<Rate> {

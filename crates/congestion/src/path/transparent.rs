@@ -27,10 +27,6 @@ impl PathController for Transparent {
         None
     }
 
-    fn send_quantum(&self) -> u32 {
-        u32::MAX
-    }
-
     fn bandwidth(&self) -> Option<Rate> {
         None
     }
