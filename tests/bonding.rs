@@ -446,6 +446,24 @@ fn a_short_slow_line_does_not_keep_a_flow_from_a_long_fast_one() {
     }
 }
 
+/// By the slow line ACKs would wait for each other until it is as long as the other. Repairs of what the other's buffer drops are
+/// more than the slow line carries, too.
+#[test]
+fn a_short_slow_line_takes_no_more_acks_and_repairs_than_it_carries() {
+    for (mbps, rtt, queues) in [
+        ([1, 60], [20.0, 80.0], [100, 33]),
+        ([2, 112], [9.5, 119.0], [147, 33]),
+        ([2, 48], [20.0, 97.0], [387, 145]),
+        ([1, 248], [9.5, 18.0], [557, 26]),
+    ] {
+        let pair = Pair { mbps, rtt, queues, loss: "none" };
+        for control in ["cubic", "newreno"] {
+            let ratios = ratios(&pair, &[], control);
+            assert!(least(&ratios) >= 0.95, "{mbps:?} Mbit/s, {rtt:?} ms, {control}: {ratios:?}");
+        }
+    }
+}
+
 /// A bond and its flow begin together, so the first line's small buffer drops some of the train that is to tell its rate.
 #[test]
 fn a_line_left_out_for_its_small_buffer_comes_back() {

@@ -204,8 +204,8 @@ impl Demands {
     }
 
     /// A path of this rate, in octets per second, does not hold back a flow that asked for so much. One that is held back
-    /// grows by the gain in a round trip, as soon as it is not. All flows have the same right to a path, and each leaves to
-    /// the others what it does not need.
+    /// grows by the gain in a round trip, as soon as it is not. All flows have the same right to a path, and what one does
+    /// not need is left to the others.
     fn needs(&self, asked: f64) -> f64 {
         let all_like_it = asked * self.active.flows.max(1) as f64;
         all_like_it.min(self.active.asked.max(asked)) * STARTUP_GAIN

@@ -144,6 +144,12 @@ impl<P> Path<P> {
         self.channel.may_send(now, size)
     }
 
+    /// Is there room for a packet of `size` octets, whatever the pacer says?
+    #[inline]
+    pub(crate) fn has_room(&self, size: u32) -> bool {
+        self.channel.has_room(size)
+    }
+
     /// When its pacer lets a packet go; `None` if it waits for a report instead.
     pub(crate) fn next_send_time(&self, size: u32) -> Option<Instant> {
         self.channel.has_room(size).then(|| self.channel.next_send_time())

@@ -71,15 +71,12 @@ impl<P: Payload> Endpoint<P> {
         if let Some(copy) = self.copies.pop() {
             return Some(copy);
         }
-        let (views, count) = self.views(now);
-        let views = &views[..count];
         if self.backlog.is_empty() {
-            self.paths
-                .iter_mut()
-                .filter(|path| views[path.id.index()].has_room)
-                .for_each(Path::on_nothing_to_send);
+            self.note_nothing_waits();
             return None;
         }
+        let (views, count) = self.views(now);
+        let views = &views[..count];
         let may_send = self.usable.filter(|id| views[id.index()].may_send);
         let may_bind = !may_send.is_empty() || self.backlog.is_hurried();
         let Some((packet, flow, decision)) = may_bind.then(|| self.bind(now, views)).flatten() else {
@@ -89,6 +86,13 @@ impl<P: Payload> Endpoint<P> {
         self.last_len = packet.wire_len();
         self.last_reason = decision.reason;
         self.dispatch(now, packet, flow, decision.paths)
+    }
+
+    /// No packet waits.
+    #[inline]
+    fn note_nothing_waits(&mut self) {
+        let size = self.config.overhead + self.last_len;
+        self.paths.iter_mut().filter(|path| path.has_room(size)).for_each(Path::on_nothing_to_send);
     }
 
     /// Packets wait, and none leaves now. A path that may send but gets nothing cannot measure its

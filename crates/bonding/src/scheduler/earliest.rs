@@ -8,7 +8,7 @@
 //! A packet that others follow takes the path by which all of them arrive first, if it may send.
 
 use super::{Ask, Decision, Reason, Scheduler, View};
-use crate::id::PathSet;
+use crate::id::{MAX_PATHS, PathId, PathSet};
 use crate::wire::FULL_PACKET;
 
 /// The scheduler. It has no state.
@@ -23,13 +23,13 @@ pub(super) fn delivery(view: &View) -> i64 {
     view.one_way.unwrap_or(i64::MAX / 4) + view.queue + view.loss_delay.of_one + own_time
 }
 
-/// The time in nanoseconds until a packet sent now has arrived, and so many `octets` after it. They
-/// are not here yet: their sender waits for acknowledgements.
+/// The same for a packet and so many `octets` after it. They are not here yet: their sender waits for acknowledgements.
+/// `of_one` is the packet's own time.
 #[inline]
-fn delivery_of_all(view: &View, octets: f64) -> i64 {
+fn delivery_of_all(view: &View, of_one: i64, octets: f64) -> i64 {
     let time = (octets / view.rate.max(1.0) * 1e9) as i64;
     // Both may be enormous: over a path without a rate, beside one of hours.
-    (delivery(view) - view.loss_delay.of_one + view.loss_delay.of_all).saturating_add(time)
+    (of_one - view.loss_delay.of_one + view.loss_delay.of_all).saturating_add(time)
 }
 
 /// The longest base round trip in nanoseconds: until then the sender has not heard of what it sends now.
@@ -41,24 +41,27 @@ fn longest_round_trip(views: &[View], among: PathSet) -> i64 {
 /// Chooses among some paths.
 #[inline]
 pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
-    let of = |id: crate::id::PathId| &views[id.index()];
+    let mut deliveries = [i64::MAX; MAX_PATHS];
+    among.iter().for_each(|id| deliveries[id.index()] = delivery(&views[id.index()]));
+    let of = |id: PathId| &views[id.index()];
+    let time = |id: PathId| deliveries[id.index()];
     if let Some(followers) = ask.followers
-        && let Some(first) = among.iter().min_by_key(|id| delivery(of(*id)))
+        && let Some(first) = among.iter().min_by_key(|id| time(*id))
         && let Some(octets) = followers.octets(of(first).rate, longest_round_trip(views, among))
-        && let Some(best) = among.iter().min_by_key(|id| delivery_of_all(of(*id), octets))
+        && let Some(best) = among.iter().min_by_key(|id| delivery_of_all(of(*id), time(*id), octets))
         && of(best).may_send
     {
         return Decision::one(best, Reason::Followers);
     }
-    let Some(ready) = among.filter(|id| of(id).may_send).iter().min_by_key(|id| delivery(of(*id))) else {
+    let Some(ready) = among.filter(|id| of(id).may_send).iter().min_by_key(|id| time(*id)) else {
         return Decision::WAIT;
     };
-    let arrival = delivery(of(ready));
-    let shorter = among.filter(|id| !of(id).may_send && delivery(of(id)) < arrival);
-    let Some(shortest) = shorter.iter().min_by_key(|id| delivery(of(*id))) else {
+    let arrival = time(ready);
+    let shorter = among.filter(|id| !of(id).may_send && time(id) < arrival);
+    let Some(shortest) = shorter.iter().min_by_key(|id| time(*id)) else {
         return Decision::one(ready, Reason::Earliest);
     };
-    let first = delivery(of(shortest));
+    let first = time(shortest);
     // ECF's δ: the longer path may be later by as much as its delay varies.
     let margin = of(ready).deviation;
     let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
@@ -78,7 +81,6 @@ impl Scheduler for EarliestArrival {
 mod tests {
     use super::*;
     use crate::demand::Followers;
-    use crate::id::PathId;
     use crate::scheduler::LossDelay;
     use ropewalk_units::Instant;
 
@@ -161,9 +163,10 @@ mod tests {
         let mut views = [view(0, 1, 8000.0, false), view(1, 1 << 40, 0.0, true)];
         views[1].loss_delay.of_all = 1 << 60;
         assert_eq!(pick_of_many(0, &views), Decision::WAIT);
-        assert_eq!(delivery_of_all(&views[1], 1e20), i64::MAX);
+        let of_all = |view: &View, octets| delivery_of_all(view, delivery(view), octets);
+        assert_eq!(of_all(&views[1], 1e20), i64::MAX);
         views[0].one_way = None;
-        assert_eq!(delivery_of_all(&views[0], 1e30), i64::MAX);
+        assert_eq!(of_all(&views[0], 1e30), i64::MAX);
     }
 
     #[test]
