@@ -150,10 +150,17 @@ fn summarize(alone: &Judged, short: &Judged, deep: &Judged) {
     }
 }
 
-/// Beside one or four CUBIC flows, ratios of several seeds.
+/// Packets.
+const BUFFERS: [u32; 6] = [20, 50, 100, 200, 400, 1000];
+
+/// Alone, what a packet waits in the line's queue; beside one or four CUBIC flows, ratios of several seeds.
 fn table(name: &str) {
+    for buffer in BUFFERS {
+        let queue = run(name, &Case { buffer, seconds: 120, from: 30, ..Case::default() }).queue_p99;
+        println!("alone, buffer {buffer}: queue p99 {queue:.1} ms");
+    }
     for cubics in [1, 4] {
-        for buffer in [20, 50, 100, 200, 400, 1000] {
+        for buffer in BUFFERS {
             let ratio = |seed: u32| {
                 let case = Case {
                     buffer,
@@ -190,7 +197,7 @@ fn alone(name: &str, detail: Detail) {
 
 fn beside(name: &str, detail: Detail) {
     for (cubics, demand) in [(1, Demand::Inner), (4, Demand::Inner), (1, Demand::Backlog)] {
-        for buffer in [20, 50, 100, 200, 400, 1000] {
+        for buffer in BUFFERS {
             let case = Case { buffer, cubics, demand, cubics_from: 10.0, ..Case::default() };
             let label = format!("64 beside {cubics} cubic, buffer {buffer}, {demand:?}");
             run_and_show(&label, name, &case, detail);
