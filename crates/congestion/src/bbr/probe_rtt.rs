@@ -43,6 +43,12 @@ impl MinRtt {
         self.min_rtt
     }
 
+    /// A round trip with our own queue drained: what a ProbeRTT would have found now.
+    pub(super) fn set(&mut self, now: Instant, rtt: Duration) {
+        (self.min_rtt, self.min_rtt_stamp) = (Some(rtt), now);
+        (self.probe_rtt_min_delay, self.probe_rtt_min_stamp) = (Some(rtt), now);
+    }
+
     /// UpdateMinRTT.
     pub(super) fn update(&mut self, now: Instant, rtt: Option<Duration>) {
         self.probe_rtt_expired = now > self.probe_rtt_min_stamp.saturating_add(PROBE_RTT_INTERVAL);
@@ -62,6 +68,11 @@ impl MinRtt {
 }
 
 impl Bbr {
+    /// Our own queue was drained by another hand, and a round trip took this long then.
+    pub(crate) fn on_drained(&mut self, now: Instant, rtt: Duration) {
+        self.min_rtt.set(now, rtt);
+    }
+
     /// CheckProbeRTT.
     pub(super) fn check_probe_rtt(&mut self, now: Instant, sample: &RateSample, window: &mut Window) {
         if self.state != State::ProbeRtt && self.min_rtt.probe_rtt_expired && !self.idle_restart {

@@ -24,6 +24,11 @@ impl PathBbr {
         Self { bbr: Bbr::new(seed, now, &window), window, recovery_until: None }
     }
 
+    /// The path's own queue was drained, and a round trip took this long then.
+    pub(super) fn on_drained(&mut self, now: Instant, rtt: Duration) {
+        self.bbr.on_drained(now, rtt);
+    }
+
     /// Packets are of another size from now on.
     pub(super) fn set_packet_size(&mut self, size: u32) {
         self.window.smss = size;

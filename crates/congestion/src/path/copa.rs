@@ -406,8 +406,11 @@ impl PathCopa {
     fn competitive_step(&mut self, now: Instant, sample: &PathSample) {
         let share = Share { rate: self.delivery_rate, floor: self.floor(), none: self.own_queue() };
         let Mode::Competitive(drain) = &mut self.mode else { return };
-        if drain.on_report(now, sample, &mut self.delays, &share) == Verdict::Alone {
-            self.yield_again();
+        match drain.on_report(now, sample, &mut self.delays, &share) {
+            Verdict::Alone => self.yield_again(),
+            // A drain is BBR's ProbeRTT.
+            Verdict::Others(rtt) => self.bbr.on_drained(now, Duration::from_secs_f64(rtt)),
+            Verdict::None | Verdict::Draining => {}
         }
     }
 }

@@ -368,6 +368,21 @@ fn a_base_delay_that_rose_is_learned_by_drains() {
     assert!(share > 0.95, "{share}");
 }
 
+/// BBR, which takes over, bounds what is in flight by twice what the old round trip holds, until the first drain tells the new one.
+#[test]
+fn a_base_delay_that_rose_by_a_hundred_ms_holds_a_source_back_for_two_seconds_at_most() {
+    let mut line = copa(37.0, 9);
+    line.run(5.0);
+    line.offered = 15e6 / 8.0;
+    line.waiting = 0.0;
+    line.run(25.0);
+    line.one_way += Duration::from_millis(50);
+    line.run(2.0);
+    line.waiting = 0.0;
+    let came = line.share(6.0) * line.rate / line.offered;
+    assert!(came > 0.95, "{came}");
+}
+
 #[test]
 fn copa_comes_back_after_idleness_and_after_a_timeout() {
     let mut line = copa(20.0, 50);

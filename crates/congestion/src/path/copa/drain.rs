@@ -12,6 +12,8 @@ pub(super) enum Verdict {
     None,
     /// A drain goes on.
     Draining,
+    /// Others hold the queue, or the base has risen: a round trip without our own part takes so many seconds.
+    Others(f64),
     /// The queue was ours, or that of a source that does not mind.
     Alone,
 }
@@ -101,8 +103,9 @@ impl Drain {
         if alone {
             return Verdict::Alone;
         }
+        let rtt = left + delays.base();
         self.wait_for_next(now, delays);
-        Verdict::None
+        Verdict::Others(rtt)
     }
 
     /// Others hold the queue.
