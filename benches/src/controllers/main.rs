@@ -153,11 +153,12 @@ fn summarize(alone: &Judged, short: &Judged, deep: &Judged) {
 /// Packets.
 const BUFFERS: [u32; 6] = [20, 50, 100, 200, 400, 1000];
 
-/// Alone, what a packet waits in the line's queue; beside one or four CUBIC flows, ratios of several seeds.
+/// Alone, what the flow within has of the line, and what a packet waits in the line's queue; beside one or four CUBIC flows, ratios of
+/// several seeds.
 fn table(name: &str) {
-    for buffer in BUFFERS {
-        let queue = run(name, &Case { buffer, seconds: 120, from: 30, ..Case::default() }).queue_p99;
-        println!("alone, buffer {buffer}: queue p99 {queue:.1} ms");
+    for rtt_ms in [10.0, 20.0, 40.0, 80.0, 160.0] {
+        let alone = run(name, &Case { rtt_ms, buffer: 400, seconds: 120, from: 30, ..Case::default() });
+        println!("alone, {rtt_ms} ms: path {:.3} queue p99 {:.1} ms", alone.path, alone.queue_p99);
     }
     for cubics in [1, 4] {
         for buffer in BUFFERS {
