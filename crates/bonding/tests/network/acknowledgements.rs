@@ -6,13 +6,13 @@ use ropewalk_bonding::{Config, PathConfig, PathId, SchedulerConfig};
 use ropewalk_testnet::{Line, QueueLimit, both_ways};
 
 /// The share of packets of `size` octets that goes by the second line. This is the shorter one, and has
-/// this rate. All packets may open connections.
-fn share_of_the_shorter(mbps: f64, size: u32, opens: bool) -> f64 {
+/// this rate. The packets ask for `asked` Mbit/s without the overhead. All packets may open connections.
+fn share_of_the_shorter(mbps: f64, asked: f64, size: u32, opens: bool) -> f64 {
     let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
     let config = Config::new(paths, SchedulerConfig::RateAware);
     let both = |mbps: f64, rtt: f64| [line(mbps, rtt / 2.0), line(mbps, rtt / 2.0)];
     let mut bond = Bond::new(&config, vec![both(80.0, 20.0), both(mbps, 5.0)], 1);
-    let mut flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, 0.7, size) };
+    let mut flow = Flow { start: at(5.0), stop: at(8.0), ..Flow::new(1, asked, size) };
     flow.key.opens = opens;
     let mut app = ConstantRate::new(vec![flow]);
     // The first second is not counted.
@@ -31,11 +31,11 @@ fn share_of_the_shorter(mbps: f64, size: u32, opens: bool) -> f64 {
 }
 
 /// The time of a full packet on the line counts. At 2 Mbit/s, 2.5 + 6.2 ms are less than 10 +
-/// 0.2 ms. At 1 Mbit/s, 2.5 + 12.4 ms are not. With the overhead the packets need 1.35 Mbit/s.
+/// 0.2 ms. At 1 Mbit/s, 2.5 + 12.4 ms are not. So few come that none has to wait for another.
 #[test]
 fn they_take_the_line_by_which_they_arrive_first() {
     for (mbps, least, most) in [(10.0, 1.0, 1.0), (2.0, 0.95, 1.0), (1.0, 0.0, 0.05)] {
-        let share = share_of_the_shorter(mbps, 52, false);
+        let share = share_of_the_shorter(mbps, 0.05, 52, false);
         assert!((least..=most).contains(&share), "{mbps} Mbit/s: {share}");
     }
 }
@@ -44,7 +44,7 @@ fn they_take_the_line_by_which_they_arrive_first() {
 #[test]
 fn full_packets_and_syns_take_the_line_by_which_all_that_follows_arrives_first() {
     for (size, opens) in [(1400, false), (52, true)] {
-        let [slow, fast] = [2.0, 60.0].map(|mbps| share_of_the_shorter(mbps, size, opens));
+        let [slow, fast] = [2.0, 60.0].map(|mbps| share_of_the_shorter(mbps, 0.7, size, opens));
         assert!(slow < 0.05 && fast > 0.95, "{size} octets: {slow} at 2 Mbit/s, {fast} at 60 Mbit/s");
     }
 }
@@ -70,14 +70,24 @@ fn a_video_call_takes_the_shorter_line_once_it_is_known_to_be_one() {
     assert!(known[1] < ms(8.0), "{delays:?}");
 }
 
-/// A line of 3 Mbit/s, 10 ms and a buffer of 29 packets, beside a long fast one. More packets of 52
-/// octets come than the slow line carries. The buffer holds less than two full packets.
+/// With the overhead they need 1.35 and 5.8 Mbit/s, of 2. Those that come in a round trip would wait for
+/// each other there.
+#[test]
+fn they_leave_a_shorter_line_that_has_no_room_for_more() {
+    for asked in [0.7, 3.0] {
+        let share = share_of_the_shorter(2.0, asked, 52, false);
+        assert!(share < 0.05, "{asked} Mbit/s: {share}");
+    }
+}
+
+/// A line of 3 Mbit/s, 10 ms and a buffer of 29 packets, beside a long one of 4 Mbit/s. More packets of
+/// 52 octets come than either carries. The buffer holds less than two full packets.
 #[test]
 fn they_do_not_overflow_a_slow_line_with_a_buffer_of_few_packets() {
     let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
     let config = Config::new(paths, SchedulerConfig::RateAware);
     let slow = Line { queue: QueueLimit::Packets(30), ..line(3.0, 5.0) };
-    let mut bond = Bond::new(&config, vec![both_ways(line(80.0, 68.0)), both_ways(slow)], 1);
+    let mut bond = Bond::new(&config, vec![both_ways(line(4.0, 68.0)), both_ways(slow)], 1);
     let flow = Flow { start: at(2.0), stop: at(12.0), ..Flow::new(1, 3.0, 52) };
     let mut app = ConstantRate::new(vec![flow]);
     bond.run(at(13.0), &mut app);
