@@ -104,8 +104,8 @@ impl<P: Payload> Endpoint<P> {
         self.usable.iter().min_by_key(|id| self.arrival(*id, whole, now))
     }
 
-    /// The path that requests take: the one on which they are expected to arrive first. The queue on the way to the peer counts, the one on the way back does not. A path that rests
-    /// is taken only if all do.
+    /// The path that requests take: the one on which they are expected to arrive first. The queue on the way to the peer
+    /// counts, the one on the way back does not. A path that rests is taken only if all do.
     pub(super) fn soonest(&self, now: Instant) -> Option<PathId> {
         self.usable.iter().min_by_key(|id| self.arrival(*id, Path::expected_one_way, now))
     }
