@@ -34,7 +34,7 @@ impl Overflow {
         }
     }
 
-    /// Is a packet of it, that left when so much had been delivered? Its loss tells of no other overflow (RFC 5681 §3.1: a window
+    /// Is a packet of it, that left when so much had been delivered? Its loss tells of no other overflow (RFC 5681 §4.3: a window
     /// falls once for the losses of one).
     pub(super) fn has(&self, prior_delivered: u64) -> bool {
         prior_delivered < self.delivered
