@@ -95,7 +95,8 @@ impl Count {
     }
 }
 
-/// One flow. What it asked for is the most of five to ten seconds.
+/// One flow. What it asked for is the most of [`MIN_RTT_FILTER_LEN`], and up to half as long before. A sender that comes to a
+/// longer path may believe the shorter one's round trip for so long, and is held back by that.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     hash: u32,
@@ -103,7 +104,8 @@ struct Flow {
     second: Count,
     burst: Count,
     current: Asked,
-    before: Option<Asked>,
+    /// In the half of that time before, and in the one before that.
+    before: [Option<Asked>; 2],
     since: Instant,
 }
 
@@ -111,13 +113,13 @@ impl Flow {
     fn new(hash: u32, now: Instant) -> Self {
         let count = Count { since: now, octets: 0 };
         let current = Asked::default();
-        Self { hash, last: now, second: count, burst: count, current, before: None, since: now }
+        Self { hash, last: now, second: count, burst: count, current, before: [None; 2], since: now }
     }
 
     #[inline]
     fn add(&mut self, now: Instant, burst: Duration, octets: u32) {
         if now.saturating_since(self.since) >= MIN_RTT_FILTER_LEN / 2 {
-            self.before = Some(std::mem::take(&mut self.current));
+            self.before = [Some(std::mem::take(&mut self.current)), self.before[0]];
             self.since = now;
         }
         self.last = now;
@@ -131,7 +133,7 @@ impl Flow {
     }
 
     fn most(&self) -> Asked {
-        self.current.most(self.before.unwrap_or_default())
+        self.before.iter().flatten().fold(self.current, |most, &before| most.most(before))
     }
 }
 
@@ -199,7 +201,7 @@ impl Demands {
         let Some(own) = own.filter(|own| own.hash == flow.hash) else { return first };
         let most = own.most();
         let asked = f64::from(most.second);
-        let known = own.before.map(|_| Known { needs: self.needs(asked), burst: most.burst });
+        let known = own.before[0].map(|_| Known { needs: self.needs(asked), burst: most.burst });
         Followers { asked, known, ..first }
     }
 
@@ -298,14 +300,14 @@ mod tests {
     }
 
     #[test]
-    fn its_greatest_second_and_burst_count_for_ten_seconds_at_most() {
+    fn its_greatest_second_and_burst_count_for_ten_to_fifteen_seconds() {
         let mut demands = demands();
         run(&mut demands, 1, 0..6000, 20, 5);
         run(&mut demands, 1, 6000..6100, 20, 50);
         let asks = |demands: &Demands| (octets(demands, 1, 800e3), octets(demands, 1, 1e9));
-        run(&mut demands, 1, 6100..10_000, 20, 5);
+        run(&mut demands, 1, 6100..19_900, 20, 5);
         assert_eq!(asks(&demands), (65_536, 50_000));
-        run(&mut demands, 1, 10_000..15_100, 20, 5);
+        run(&mut demands, 1, 19_900..20_100, 20, 5);
         assert_eq!(asks(&demands), (5000, 5000));
     }
 

@@ -165,7 +165,10 @@ impl<P: Payload> Endpoint<P> {
     /// The greatest number that every live path has passed; `None`: that of some path is not known.
     fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
         let mut least: Option<GlobalSeq> = None;
-        for path in self.incoming.iter_mut().filter(|path| is_live(&self.config, path, now)) {
+        let suspect_after = self.config.keepalive.suspect_after;
+        let may_bring =
+            |path: &Incoming| is_live(&self.config, path, now) || path.is_in_doubt(now, suspect_after);
+        for path in self.incoming.iter_mut().filter(|path| may_bring(path)) {
             let passed = path.passed(now)?;
             least = Some(least.map_or(passed, |least| if passed.before(least) { passed } else { least }));
         }
@@ -176,12 +179,12 @@ impl<P: Payload> Endpoint<P> {
     /// still bring them.
     pub(super) fn give_up_in_time(&mut self, now: Instant) {
         let (bounds, soon) = (self.config.resequencer, self.config.tuning.copa.report_interval);
-        let incoming = &mut self.incoming;
+        let (incoming, suspect_after) = (&mut self.incoming, self.config.keepalive.suspect_after);
         self.resequencer.expire(now, |arrived_at, global| {
             let last = arrived_at.saturating_add(bounds.max_timeout);
             let is_coming = bounds.timeout.is_none()
                 && now < last
-                && incoming.iter_mut().any(|path| path.is_on_its_way_to(now, global));
+                && incoming.iter_mut().any(|path| path.may_bring(now, global, suspect_after));
             is_coming.then(|| now.saturating_add(soon).min(last))
         });
     }

@@ -64,6 +64,8 @@ pub(crate) struct Incoming {
     data_at: Option<Instant>,
     /// If data came less than this ago, missing packets may still wait in the path's queue.
     busy: Duration,
+    /// When a repair came last for what was not known to be missing: the peer suspects this path.
+    suspected_at: Option<Instant>,
     /// Does the peer keep what it sends on this path?
     is_kept: bool,
     /// The time from a request until its repair comes; `None`: nothing is asked for.
@@ -98,6 +100,7 @@ impl Incoming {
             is_heard: false,
             rest: Duration::ZERO,
             data_at: None,
+            suspected_at: None,
             is_kept: false,
             repair_time: None,
             patience: config.max_timeout,
@@ -227,6 +230,9 @@ impl Incoming {
 
     /// A repair has come by some path. This path had lost the packet.
     pub(crate) fn on_repair(&mut self, now: Instant, header: &DataHeader) {
+        if !header.path_seq.before(self.next) {
+            self.suspected_at = Some(now);
+        }
         self.gaps.repair(now, header.path_seq, header.global_seq);
     }
 
@@ -314,10 +320,19 @@ impl Incoming {
         (!passed.before(self.solo_from)).then_some((self.solo_from, passed))
     }
 
-    /// Is this path delivering data or under repair, and has it not passed `global` yet?
-    pub(crate) fn is_on_its_way_to(&mut self, now: Instant, global: GlobalSeq) -> bool {
+    /// May the peer still send again what it has sent on this path? If the path has died, it does so after a silence of
+    /// `suspect_after`. A path that rests is silent for longer, and carries nothing.
+    pub(crate) fn is_in_doubt(&self, now: Instant, suspect_after: Duration) -> bool {
+        let silent_until = self.heard_at.saturating_add(suspect_after);
+        let last = self.suspected_at.map_or(silent_until, |at| at.max(silent_until));
+        self.is_kept && self.repair_time.is_some_and(|time| now < last.saturating_add(time))
+    }
+
+    /// May this path, or a repair of what it has lost, still bring what was sent before `global`?
+    pub(crate) fn may_bring(&mut self, now: Instant, global: GlobalSeq, suspect_after: Duration) -> bool {
         let is_busy = self.data_at.is_some_and(|at| now.saturating_since(at) < self.busy);
-        (is_busy || self.is_under_repair(now)) && self.passed(now).is_none_or(|passed| passed.before(global))
+        (is_busy || self.is_in_doubt(now, suspect_after) || self.is_under_repair(now))
+            && self.passed(now).is_none_or(|passed| passed.before(global))
     }
 
     /// Data packets given up as lost.

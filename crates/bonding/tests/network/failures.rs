@@ -79,6 +79,24 @@ fn a_silent_death_costs_little_and_the_path_is_used_again() {
     }
 }
 
+/// A sender that hears of a loss sends less. An outage says nothing of the rate of the other path.
+#[test]
+fn what_a_death_takes_comes_by_the_other_path_before_its_flow_goes_on() {
+    for phase in 0..10 {
+        let dies = at(3.0 + 0.0073 * f64::from(phase));
+        let mut links = links();
+        links[0].iter_mut().for_each(|direction| direction.down.push((dies, at(9.0))));
+        let mut bond = Bond::new(&config(SchedulerConfig::RateAware), links, 3);
+        let mut app = ConstantRate::new(vec![Flow { stop: at(5.0), ..Flow::new(1, 30.0, 1400) }]);
+        bond.run(at(6.0), &mut app);
+        let tally = &app.tallies[0];
+        assert!(bond.repairs()[0] > 80, "{} sent again", bond.repairs()[0]);
+        let given_up = bond.end(1).resequencer().given_up;
+        assert_eq!((given_up, tally.out_of_order, tally.duplicates), (0, 0, 0));
+        assert!(tally.percentile_ms(1.0) <= 300.0, "{} ms until it went on", tally.percentile_ms(1.0));
+    }
+}
+
 #[test]
 fn a_death_is_noticed_within_300_ms_however_long_the_path_is_up_to_200_ms() {
     let mut worst = Duration::ZERO;
