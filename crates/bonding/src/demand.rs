@@ -38,6 +38,8 @@ struct Known {
     needs: f64,
     /// Octets of its greatest burst.
     burst: u32,
+    /// Octets that it is expected to send yet, whatever holds it back.
+    left: f64,
 }
 
 impl Followers {
@@ -54,7 +56,7 @@ impl Followers {
         let octets = match self.known {
             Some(known) if rate >= known.needs => f64::from(known.burst.min(self.at_once)),
             // The path that holds it back may be a longer one that its sender does not fill yet.
-            Some(_) => in_round_trip(rate),
+            Some(known) => in_round_trip(rate).max(known.left),
             None => in_round_trip(self.asked.min(rate)),
         };
         (octets > f64::from(self.size)).then_some(octets)
@@ -103,6 +105,8 @@ struct Flow {
     last: Instant,
     second: Count,
     burst: Count,
+    /// Octets that it has sent.
+    total: u64,
     current: Asked,
     /// In the half of that time before, and in the one before that.
     before: [Option<Asked>; 2],
@@ -113,7 +117,16 @@ impl Flow {
     fn new(hash: u32, now: Instant) -> Self {
         let count = Count { since: now, octets: 0 };
         let current = Asked::default();
-        Self { hash, last: now, second: count, burst: count, current, before: [None; 2], since: now }
+        Self {
+            hash,
+            last: now,
+            second: count,
+            burst: count,
+            total: 0,
+            current,
+            before: [None; 2],
+            since: now,
+        }
     }
 
     #[inline]
@@ -123,6 +136,7 @@ impl Flow {
             self.since = now;
         }
         self.last = now;
+        self.total += u64::from(octets);
         let second = self.second.add(now, UNKNOWN, octets);
         let burst = self.burst.add(now, burst, octets);
         self.current = self.current.most(Asked { second, burst });
@@ -130,6 +144,12 @@ impl Flow {
 
     fn is_active(&self, now: Instant) -> bool {
         now.saturating_since(self.last) < UNKNOWN
+    }
+
+    /// Octets that are expected of it yet. Sizes of flows have a heavy tail: the more one has sent, the more is left. So as
+    /// much is expected again, once it has lasted for longer than a sender needs to learn of a longer path.
+    fn left(&self) -> f64 {
+        if self.before[1].is_some() { self.total as f64 } else { 0.0 }
     }
 
     fn most(&self) -> Asked {
@@ -201,7 +221,8 @@ impl Demands {
         let Some(own) = own.filter(|own| own.hash == flow.hash) else { return first };
         let most = own.most();
         let asked = f64::from(most.second);
-        let known = own.before[0].map(|_| Known { needs: self.needs(asked), burst: most.burst });
+        let left = if is_full(size) { own.left() } else { 0.0 };
+        let known = own.before[0].map(|_| Known { needs: self.needs(asked), burst: most.burst, left });
         Followers { asked, known, ..first }
     }
 
@@ -264,6 +285,17 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_that_has_lasted_for_ten_seconds_is_expected_to_send_as_much_again() {
+        let mut demands = demands();
+        run(&mut demands, 1, 0..9999, 1, 1);
+        assert_eq!(octets(&demands, 1, 1e6), 65_536);
+        run(&mut demands, 1, 9999..10_010, 1, 1);
+        assert_eq!(octets(&demands, 1, 1e6), 10_010_000);
+        assert_eq!(octets(&demands, 1, 1e9), 1000 * 5, "on a path that does not hold it back");
+        assert_eq!(octets_of(&demands, key(1), 100, 1e6), 20_000, "of its acknowledgements");
+    }
+
+    #[test]
     fn as_many_small_packets_follow_as_come_in_a_round_trip() {
         let mut demands = demands();
         let of = |demands: &Demands, rate| octets_of(demands, key(1), 100, rate);
@@ -306,7 +338,7 @@ mod tests {
         run(&mut demands, 1, 6000..6100, 20, 50);
         let asks = |demands: &Demands| (octets(demands, 1, 800e3), octets(demands, 1, 1e9));
         run(&mut demands, 1, 6100..19_900, 20, 5);
-        assert_eq!(asks(&demands), (65_536, 50_000));
+        assert_eq!(asks(&demands), (5_200_000, 50_000), "it is held back by the slower path");
         run(&mut demands, 1, 19_900..20_100, 20, 5);
         assert_eq!(asks(&demands), (5000, 5000));
     }
