@@ -446,6 +446,37 @@ fn a_short_slow_line_does_not_keep_a_flow_from_a_long_fast_one() {
     }
 }
 
+/// BBR learns a path's round trip in ten seconds, and keeps twice what that holds on its way. Over a line of less than twice the
+/// rate of a shorter one it may have less than over that one for a while.
+#[test]
+fn a_long_flow_takes_the_faster_line_however_long_that_is() {
+    for (mbps, rtt, queues) in [
+        ([7, 39], [18.6, 600.0], [56, 233]),
+        ([24, 42], [15.0, 600.0], [87, 536]),
+        ([104, 122], [6.0, 62.0], [100, 400]),
+    ] {
+        let pair = Pair { mbps, rtt, queues, loss: "none" };
+        let ratios = ratios(&pair, &[("scenario.duration", "150 s")], "bbr");
+        assert!(least(&ratios) >= 0.95, "{mbps:?} Mbit/s, {rtt:?} ms: {ratios:?}");
+    }
+}
+
+/// What an outage takes says nothing of congestion, so the flow does not slow down.
+#[test]
+fn a_line_that_flaps_costs_a_flow_nothing() {
+    let flaps = (1..15).map(|flap| {
+        let (down, up) = (4.0 * f64::from(flap), 4.0 * f64::from(flap) + 0.3 + 0.1 * f64::from(flap));
+        format!("{{ at = \"{down} s\", state = \"down\" }}, {{ at = \"{up:.1} s\", state = \"up\" }}")
+    });
+    let flaps = format!("[{}]", flaps.collect::<Vec<_>>().join(", "));
+    let more = [("links.dsl.changes", &*flaps), ("scenario.duration", "60 s")];
+    let pair = Pair { mbps: [18, 76], rtt: [61.2, 63.2], queues: [81, 302], loss: "none" };
+    for control in ["cubic", "newreno"] {
+        let ratios = ratios(&pair, &more, control);
+        assert!(least(&ratios) >= 0.95, "{control}: {ratios:?}");
+    }
+}
+
 /// By the slow line ACKs would wait for each other until it is as long as the other. Repairs of what the other's buffer drops are
 /// more than the slow line carries, too.
 #[test]

@@ -97,8 +97,8 @@ impl Count {
     }
 }
 
-/// One flow. What it asked for is the most of [`MIN_RTT_FILTER_LEN`], and up to half as long before. A sender that comes to a
-/// longer path may believe the shorter one's round trip for so long, and is held back by that.
+/// One flow. What it asked for is the most of twice [`MIN_RTT_FILTER_LEN`], and up to half of it before. A sender that comes to a
+/// longer path may believe the shorter one's round trip for one such time, and is held back by that. In another it grows.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
     hash: u32,
@@ -108,8 +108,8 @@ struct Flow {
     /// Octets that it has sent.
     total: u64,
     current: Asked,
-    /// In the half of that time before, and in the one before that.
-    before: [Option<Asked>; 2],
+    /// In the halves of [`MIN_RTT_FILTER_LEN`] before, the newest first.
+    before: [Option<Asked>; 4],
     since: Instant,
 }
 
@@ -124,7 +124,7 @@ impl Flow {
             burst: count,
             total: 0,
             current,
-            before: [None; 2],
+            before: [None; 4],
             since: now,
         }
     }
@@ -132,7 +132,8 @@ impl Flow {
     #[inline]
     fn add(&mut self, now: Instant, burst: Duration, octets: u32) {
         if now.saturating_since(self.since) >= MIN_RTT_FILTER_LEN / 2 {
-            self.before = [Some(std::mem::take(&mut self.current)), self.before[0]];
+            self.before.rotate_right(1);
+            self.before[0] = Some(std::mem::take(&mut self.current));
             self.since = now;
         }
         self.last = now;
@@ -332,14 +333,14 @@ mod tests {
     }
 
     #[test]
-    fn its_greatest_second_and_burst_count_for_ten_to_fifteen_seconds() {
+    fn its_greatest_second_and_burst_count_for_twenty_to_twenty_five_seconds() {
         let mut demands = demands();
         run(&mut demands, 1, 0..6000, 20, 5);
         run(&mut demands, 1, 6000..6100, 20, 50);
         let asks = |demands: &Demands| (octets(demands, 1, 800e3), octets(demands, 1, 1e9));
-        run(&mut demands, 1, 6100..19_900, 20, 5);
-        assert_eq!(asks(&demands), (5_200_000, 50_000), "it is held back by the slower path");
-        run(&mut demands, 1, 19_900..20_100, 20, 5);
+        run(&mut demands, 1, 6100..29_900, 20, 5);
+        assert_eq!(asks(&demands), (7_700_000, 50_000), "it is held back by the slower path");
+        run(&mut demands, 1, 29_900..30_100, 20, 5);
         assert_eq!(asks(&demands), (5000, 5000));
     }
 
