@@ -45,9 +45,12 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     among.iter().for_each(|id| deliveries[id.index()] = delivery(&views[id.index()]));
     let of = |id: PathId| &views[id.index()];
     let time = |id: PathId| deliveries[id.index()];
-    if let Some(followers) = ask.followers
-        && let Some(first) = among.iter().min_by_key(|id| time(*id))
-        && let Some(octets) = followers.octets(of(first).rate, longest_round_trip(views, among))
+    let first = among.iter().min_by_key(|id| time(*id));
+    let followers = ask
+        .followers
+        .zip(first)
+        .and_then(|(followers, first)| followers.octets(of(first).rate, longest_round_trip(views, among)));
+    if let Some(octets) = followers
         && let Some(best) = among.iter().min_by_key(|id| delivery_of_all(of(*id), time(*id), octets))
         && of(best).may_send
     {
@@ -66,7 +69,9 @@ pub(super) fn earliest(ask: &Ask, views: &[View], among: PathSet) -> Decision {
     let margin = of(ready).deviation;
     let rate: f64 = shorter.iter().map(|id| of(id).rate).sum();
     let wait = ask.waiting as f64 / rate.max(1.0) * 1e9;
-    let needed = (arrival + margin - first) as f64 * of(ready).enough;
+    // What follows has a part of its flow's window on the longer path. A single packet has not.
+    let enough = if followers.is_some() { of(ready).enough } else { 1.0 };
+    let needed = (arrival + margin - first) as f64 * enough;
     if wait >= needed { Decision::one(ready, Reason::Overflow) } else { Decision::WAIT }
 }
 
@@ -127,12 +132,17 @@ mod tests {
         let full = [view(0, 10, 80.0, false), view(1, 30, 80.0, true)];
         assert_eq!(pick(199_000, &full), Decision::WAIT);
         assert_eq!(pick(201_000, &full), Decision::one(PathId(1), Reason::Overflow));
-        let mut in_use = full;
-        in_use[1].enough = 0.25;
-        assert_eq!(pick(51_000, &in_use), Decision::one(PathId(1), Reason::Overflow));
-        assert_eq!(pick(49_000, &in_use), Decision::WAIT);
         let both = [view(0, 10, 80.0, false), view(1, 30, 80.0, false)];
         assert_eq!(pick(1_000_000, &both), Decision::WAIT);
+    }
+
+    #[test]
+    fn a_longer_path_in_use_takes_sooner_what_belongs_to_others_on_it() {
+        let mut views = [view(0, 10, 80.0, false), view(1, 30, 80.0, true)];
+        views[1].enough = 0.25;
+        assert_eq!(pick_of_many(51_000, &views), Decision::one(PathId(1), Reason::Overflow));
+        assert_eq!(pick_of_many(49_000, &views), Decision::WAIT);
+        assert_eq!(pick(51_000, &views), Decision::WAIT, "a packet that nothing follows");
     }
 
     #[test]
