@@ -14,7 +14,6 @@ const FIRST: &[&str] = &[
 const SECOND: &[&str] = &[
     "cross-tcp/1 share over 400 packets",
     "late/1 of a punctual gateway",
-    "voice/0 delay above the base, less two slow packets, ms",
 ];
 
 /// Runs the short cases of a drawing anew, and returns what they miss: "gate/number bar".
