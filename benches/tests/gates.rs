@@ -11,10 +11,7 @@ const FIRST: &[&str] = &[
 ];
 
 /// The same of the second drawing.
-const SECOND: &[&str] = &[
-    "cross-tcp/1 share over 400 packets",
-    "late/1 of a punctual gateway",
-];
+const SECOND: &[&str] = &["cross-tcp/1 share over 400 packets", "late/1 of a punctual gateway"];
 
 /// Runs the short cases of a drawing anew, and returns what they miss: "gate/number bar".
 fn missed(drawing: &str) -> Vec<String> {

@@ -121,6 +121,8 @@ impl<P: Payload> Endpoint<P> {
             return;
         }
         incoming.on_data(now, header, len + self.config.overhead, delay);
+        // What the peer uses is no line at rest: it is worth its reports.
+        self.paths[path.index()].wake(now);
         self.ask_for_repairs(now, path);
     }
 

@@ -79,6 +79,20 @@ fn cost_first_sends_only_the_excess_over_the_costly_line() {
     }
 }
 
+/// The costly line is the shorter one. The receiver sends nothing by it itself, and its reports of both lines go by it for as long as
+/// data come by it: they do not change their way when it has sent no data for a second.
+#[test]
+fn a_costly_line_that_data_come_by_carries_the_reports() {
+    let links = vec![both_ways(line(22.4, 88.9)), both_ways(line(15.0, 44.8))];
+    let mut bond = Bond::new(&cost_first(), links, 1);
+    let mut app = ConstantRate::new(vec![Flow { stop: at(5.0), ..Flow::new(1, 24.0, 1400) }]);
+    bond.run(at(1.0), &mut app);
+    let before = bond.data_bytes()[0];
+    bond.run(at(4.0), &mut app);
+    let mbps = (bond.data_bytes()[0] - before) as f64 * 8.0 / 3e6;
+    assert!(mbps >= 0.95 * 22.4, "{mbps} Mbit/s by the cheap line");
+}
+
 #[test]
 fn nearly_full_both_lines_keep_order_and_delay() {
     for (links, slower) in [(dsl_and_lte(), 17.5), (swinging(), 17.5)] {
