@@ -25,6 +25,8 @@ use wrr::WeightedRoundRobin;
 pub(crate) struct Ask {
     pub(crate) now: Instant,
     pub(crate) bucket: u16,
+    /// Octets of the packet.
+    pub(crate) size: u32,
     /// Octets that wait and would go before the last one of this packet's flow, itself included.
     pub(crate) waiting: u64,
     /// What is expected to follow the packet at once; `None`: nothing.

@@ -122,10 +122,10 @@ impl<P: Payload> Endpoint<P> {
             // Only a flow with few octets waiting may leave early, and only when it has its turn: else
             // it would always be there before the others, who may not.
             } else if flow.class == Class::LowDelay && own <= early && has_turn {
-                scheduler::hurried(&Ask { now, bucket: 0, waiting: own, followers, usable }, views)
+                scheduler::hurried(&Ask { now, bucket: 0, size, waiting: own, followers, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;
-                chosen.pick(&Ask { now, bucket, waiting, followers, usable }, views)
+                chosen.pick(&Ask { now, bucket, size, waiting, followers, usable }, views)
             };
             !decision.paths.is_empty()
         });

@@ -37,6 +37,8 @@ impl Scheduler for CostFirst {
     fn pick(&mut self, ask: &Ask, views: &[View]) -> Decision {
         let usable = ask.usable;
         let is_last = usable.is_single();
+        // The packet itself keeps no path busy before it leaves (as CoDel drops nothing while a queue holds less than a packet).
+        let before = ask.waiting.saturating_sub(u64::from(ask.size));
         let mut rate = 0.0;
         let mut shortest = i64::MAX;
         for &id in self.order.iter().filter(|&&id| usable.contains(id)) {
@@ -45,7 +47,7 @@ impl Scheduler for CostFirst {
             // A path is not used while the packet arrives earlier by waiting. The deviation of the
             // path's delay counts as delay too.
             let patience = self.patience.max(arrival.saturating_add(view.deviation).saturating_sub(shortest));
-            let wait = if rate > 0.0 { ask.waiting as f64 / rate * 1e9 } else { f64::INFINITY };
+            let wait = if rate > 0.0 { before as f64 / rate * 1e9 } else { f64::INFINITY };
             // While the path is in use, a part of that wait is enough.
             if wait < patience as f64 * view.enough {
                 return Decision::WAIT;

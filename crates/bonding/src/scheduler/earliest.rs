@@ -120,7 +120,10 @@ mod tests {
     fn ask(waiting: u64, followers: Option<Followers>, views: &[View]) -> Decision {
         let mut usable = PathSet::EMPTY;
         views.iter().for_each(|view| usable.insert(view.id));
-        EarliestArrival.pick(&Ask { now: Instant::ZERO, bucket: 0, waiting, followers, usable }, views)
+        EarliestArrival.pick(
+            &Ask { now: Instant::ZERO, bucket: 0, size: FULL_PACKET, waiting, followers, usable },
+            views,
+        )
     }
 
     #[test]

@@ -79,6 +79,19 @@ fn cost_first_sends_only_the_excess_over_the_costly_line() {
     }
 }
 
+/// A packet takes 2.2 ms on the cheap line, and one comes each 1.6 ms.
+#[test]
+fn a_slow_cheap_line_is_filled_before_the_costly_one() {
+    for (mbps, offered) in [(5.48, 6.97), (2.0, 3.0)] {
+        let links = vec![both_ways(line(mbps, 10.8)), both_ways(line(mbps, 18.1))];
+        let (bond, app) = udp(&cost_first(), links, offered);
+        let (share, loss) = (share_of_second(&bond), app.tallies[0].loss_from(0));
+        let least = 1.0 - mbps / (offered * 1500.0 / 1452.0);
+        println!("{offered} Mbit/s: share of the costly line {share} of at least {least}, loss {loss}");
+        assert!(share <= least + 0.03 && loss <= 0.005, "{share}, at least {least}, {loss} lost");
+    }
+}
+
 /// The costly line is the shorter one. The receiver sends nothing by it itself, and its reports of both lines go by it for as long as
 /// data come by it: they do not change their way when it has sent no data for a second.
 #[test]

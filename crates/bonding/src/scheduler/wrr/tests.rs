@@ -168,7 +168,7 @@ impl Fluid {
         let mut usable = PathSet::EMPTY;
         let up = self.paths.iter().filter(|path| path.is_up);
         up.for_each(|path| usable.insert(path.id));
-        let ask = Ask { now: at(self.now), bucket: 0, waiting: 0, followers: None, usable };
+        let ask = Ask { now: at(self.now), bucket: 0, size: 1000, waiting: 0, followers: None, usable };
         let mut progress = vec![Progress::default(); self.paths.len()];
         for _ in 0..offered {
             let chosen = self.scheduler.pick(&ask, &self.paths).paths.first().expect("a path");
@@ -279,7 +279,7 @@ proptest! {
         let mut both = usable;
         both.insert(PathId(1));
         for (passed, of_fixed, of_mobile, packets) in steps {
-            let ask = Ask { now: at(now), bucket: 0, waiting: 0, followers: None, usable: both };
+            let ask = Ask { now: at(now), bucket: 0, size: 1000, waiting: 0, followers: None, usable: both };
             for _ in 0..packets {
                 let chosen = PathSet::one(PathId(u8::from(!papers.is_mobiles_turn())));
                 prop_assert_eq!(general.pick(&ask, &paths).paths, chosen);
@@ -326,7 +326,7 @@ proptest! {
             if usable.is_empty() {
                 continue;
             }
-            let ask = Ask { now: at(now), bucket: 0, waiting: 0, followers: None, usable };
+            let ask = Ask { now: at(now), bucket: 0, size: 1000, waiting: 0, followers: None, usable };
             for _ in 0..50 {
                 let chosen = scheduler.pick(&ask, &paths).paths;
                 prop_assert!(chosen.is_single() && usable.contains(chosen.first().expect("one")));
@@ -345,7 +345,7 @@ proptest! {
         let paths = views(others.len() + 1);
         let mut usable = PathSet::EMPTY;
         paths.iter().for_each(|path| usable.insert(path.id));
-        let ask = Ask { now: at(0), bucket: 0, waiting: 0, followers: None, usable };
+        let ask = Ask { now: at(0), bucket: 0, size: 1000, waiting: 0, followers: None, usable };
         let whole = fixed + others.iter().map(|&(weight, _)| weight).sum::<u32>();
         let mut sent = vec![0i64; paths.len()];
         for _ in 0..10 * whole {
