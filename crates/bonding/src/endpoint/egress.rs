@@ -169,7 +169,7 @@ impl<P: Payload> Endpoint<P> {
         let mut least: Option<GlobalSeq> = None;
         let suspect_after = self.config.keepalive.suspect_after;
         let may_bring =
-            |path: &Incoming| is_live(&self.config, path, now) || path.is_in_doubt(now, suspect_after);
+            |path: &Incoming| is_live(&self.config, path, now) || path.is_in_doubt(now, now, suspect_after);
         for path in self.incoming.iter_mut().filter(|path| may_bring(path)) {
             let passed = path.passed(now)?;
             least = Some(least.map_or(passed, |least| if passed.before(least) { passed } else { least }));
@@ -186,7 +186,7 @@ impl<P: Payload> Endpoint<P> {
             let last = arrived_at.saturating_add(bounds.max_timeout);
             let is_coming = bounds.timeout.is_none()
                 && now < last
-                && incoming.iter_mut().any(|path| path.may_bring(now, global, suspect_after));
+                && incoming.iter_mut().any(|path| path.may_bring(now, (arrived_at, global), suspect_after));
             is_coming.then(|| now.saturating_add(soon).min(last))
         });
     }

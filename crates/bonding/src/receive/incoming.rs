@@ -320,18 +320,24 @@ impl Incoming {
         (!passed.before(self.solo_from)).then_some((self.solo_from, passed))
     }
 
-    /// May the peer still send again what it has sent on this path? If the path has died, it does so after a silence of
-    /// `suspect_after`. A path that rests is silent for longer, and carries nothing.
-    pub(crate) fn is_in_doubt(&self, now: Instant, suspect_after: Duration) -> bool {
-        let silent_until = self.heard_at.saturating_add(suspect_after);
+    /// May the peer still send again what it sent on this path before `since`? If the path has died, it does so after a silence of
+    /// `suspect_after`. A path that rests is silent for longer, and carries nothing. A slow one is heard again, and not dead.
+    pub(crate) fn is_in_doubt(&self, now: Instant, since: Instant, suspect_after: Duration) -> bool {
+        let silent_until = self.heard_at.min(since).saturating_add(suspect_after);
         let last = self.suspected_at.map_or(silent_until, |at| at.max(silent_until));
         self.is_kept && self.repair_time.is_some_and(|time| now < last.saturating_add(time))
     }
 
     /// May this path, or a repair of what it has lost, still bring what was sent before `global`?
-    pub(crate) fn may_bring(&mut self, now: Instant, global: GlobalSeq, suspect_after: Duration) -> bool {
+    /// A packet after it has waited since `since`.
+    pub(crate) fn may_bring(
+        &mut self,
+        now: Instant,
+        (since, global): (Instant, GlobalSeq),
+        suspect_after: Duration,
+    ) -> bool {
         let is_busy = self.data_at.is_some_and(|at| now.saturating_since(at) < self.busy);
-        (is_busy || self.is_in_doubt(now, suspect_after) || self.is_under_repair(now))
+        (is_busy || self.is_in_doubt(now, since, suspect_after) || self.is_under_repair(now))
             && self.passed(now).is_none_or(|passed| passed.before(global))
     }
 
