@@ -390,6 +390,23 @@ mod tests {
     }
 
     #[test]
+    fn a_path_that_fell_silent_is_in_doubt_until_a_repair_is_overdue_and_a_slow_one_no_longer() {
+        let (ms, at) = (Duration::from_millis, |millis| Instant::ZERO + Duration::from_millis(millis));
+        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
+        path.hear(at(100), 0);
+        let in_doubt = |path: &Incoming, now| path.is_in_doubt(at(now), at(110), ms(130));
+        path.is_kept = true;
+        assert!(!in_doubt(&path, 120), "nothing is repaired");
+        path.set_repair_time(Some(ms(40)), None);
+        assert_eq!([269, 271].map(|now| in_doubt(&path, now)), [true, false]);
+        // It is alive, and has not brought what was waited for.
+        path.hear(at(250), 0);
+        assert_eq!([279, 281].map(|now| in_doubt(&path, now)), [true, false]);
+        path.suspected_at = Some(at(270));
+        assert_eq!([309, 311].map(|now| in_doubt(&path, now)), [true, false]);
+    }
+
+    #[test]
     fn a_path_that_was_dead_for_long_knows_the_numbers_of_today() {
         let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), Instant::ZERO);
         path.raise(GlobalSeq::new(7));
