@@ -168,9 +168,9 @@ impl<P: Payload> Endpoint<P> {
     fn passed(&mut self, now: Instant) -> Option<GlobalSeq> {
         let mut least: Option<GlobalSeq> = None;
         let suspect_after = self.config.keepalive.suspect_after;
-        let may_bring =
+        let is_awaited =
             |path: &Incoming| is_live(&self.config, path, now) || path.is_in_doubt(now, now, suspect_after);
-        for path in self.incoming.iter_mut().filter(|path| may_bring(path)) {
+        for path in self.incoming.iter_mut().filter(|path| is_awaited(path)) {
             let passed = path.passed(now)?;
             least = Some(least.map_or(passed, |least| if passed.before(least) { passed } else { least }));
         }
