@@ -95,17 +95,29 @@ pub(crate) fn one_bad(duration: Duration) -> Values {
     bulk(&bad(), 58.0, duration)
 }
 
-/// One TCP flow with CUBIC, Linux's own default, which has to have so many Mbit/s. What it has with the control that this machine has set is told.
+/// One TCP flow with CUBIC, Linux's own default, which has to have so many Mbit/s.
 fn bulk(plan: &Plan, least: f64, duration: Duration) -> Values {
     let seconds = through(plan, Tcp { control: Some("cubic"), ..Tcp::inside(7000) }, duration)?;
-    let usual = through(plan, Tcp::inside(7000), duration)?;
     let mut values = vec![Value::new("Mbit/s with CUBIC", mean(&seconds), Bar::Least(least))];
     values.extend(as_at_first(&seconds));
-    values.push(Value::new("Mbit/s with this machine's usual control", mean(&usual), Bar::None));
     values.extend(alone::wireguard(plan, ["Mbit/s, wireguard-go over DSL"], |alone| {
         Ok([mean(&stream(alone, 7000, duration)?)])
     })?);
     Ok(values)
+}
+
+pub(crate) fn one_flow_usual(duration: Duration) -> Values {
+    usual(&Plan::new("rate-aware"), duration)
+}
+
+pub(crate) fn one_bad_usual(duration: Duration) -> Values {
+    usual(&bad(), duration)
+}
+
+/// What a flow has with the control that this machine has set. It is told and not judged.
+fn usual(plan: &Plan, duration: Duration) -> Values {
+    let seconds = through(plan, Tcp::inside(7000), duration)?;
+    Ok(vec![Value::new("Mbit/s", mean(&seconds), Bar::None)])
 }
 
 /// What a flow through a bond carries.

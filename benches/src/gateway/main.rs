@@ -1,7 +1,7 @@
 //! The gateway's bars, measured on this machine: hub and site in namespaces, shaped lines between them. Needs root and `ip`.
 //!
 //! `make gateway-bars` builds all that it needs and runs all of them. Each value is the median of three runs. Of minutes (`--seconds 600`) choose
-//! single bars, and `--runs 1`: another program and another congestion control run as long.
+//! single bars: wireguard-go, if it is installed, runs as long.
 
 #![expect(clippy::disallowed_methods, reason = "it measures other processes in real time")]
 
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Measures the gateway.
 #[derive(Parser)]
 struct Arguments {
-    /// Only bars whose names contain this.
+    /// Only the bar of this name, or those whose names contain this.
     #[arg(default_value = "")]
     only: String,
     /// Seconds of each measurement.
@@ -68,14 +68,16 @@ impl Value {
 
 type Measure = fn(Duration) -> io::Result<Vec<Value>>;
 
-const BARS: [(&str, Measure); 18] = [
+const BARS: [(&str, Measure); 20] = [
     // First: it tells what this process grows by, and later it would use what others have freed.
     ("a hub with 200 sites", memory::two_hundred),
     ("start to the first packet", lines::first_packet),
     ("cost-first, 50 Mbit/s", lines::cost_first_50),
     ("cost-first, 80 Mbit/s", lines::cost_first_80),
     ("one TCP flow", lines::one_flow),
+    ("one TCP flow with this machine's usual control", lines::one_flow_usual),
     ("one line bad, one TCP flow", lines::one_bad),
+    ("one line bad, one TCP flow with this machine's usual control", lines::one_bad_usual),
     ("one TCP flow beside a CUBIC flow on each line", beside::one_flow),
     ("one line bad, one TCP flow beside a CUBIC flow on each line", beside::one_bad),
     ("cost-first, 50 Mbit/s, beside a CUBIC flow on each line", beside::cost_first_50),
@@ -93,13 +95,18 @@ const BARS: [(&str, Measure); 18] = [
 fn main() -> io::Result<()> {
     let Arguments { only, seconds, runs } = Arguments::parse();
     println!("| test | value | median of {runs} | bar | |\n|---|---|---|---|---|");
-    for (name, measure) in BARS.into_iter().filter(|(name, _)| name.contains(&only)) {
+    for (name, measure) in chosen(&only) {
         match median(measure, Duration::from_secs(seconds), runs) {
             Ok(values) => values.iter().for_each(|value| row(name, value)),
             Err(error) => println!("| {name} | {error} | | | |"),
         }
     }
     Ok(())
+}
+
+fn chosen(only: &str) -> impl Iterator<Item = (&'static str, Measure)> {
+    let is_a_name = BARS.iter().any(|&(name, _)| name == only);
+    BARS.into_iter().filter(move |&(name, _)| if is_a_name { name == only } else { name.contains(only) })
 }
 
 fn median(measure: Measure, duration: Duration, runs: usize) -> io::Result<Vec<Value>> {
@@ -127,4 +134,16 @@ fn row(name: &str, value: &Value) {
     };
     let mark = if is_kept { "" } else { "missed" };
     println!("| {name} | {} | {got:.2} | {bar} | {mark} |", value.what);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chosen;
+
+    #[test]
+    fn a_name_chooses_one_bar_and_a_part_of_names_chooses_several() {
+        assert_eq!(chosen("one TCP flow").map(|(name, _)| name).collect::<Vec<_>>(), ["one TCP flow"]);
+        assert_eq!(chosen("a line dies").count(), 3);
+        assert_eq!(chosen("nothing like this").count(), 0);
+    }
 }
