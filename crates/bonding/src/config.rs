@@ -14,6 +14,7 @@ use crate::{
     config_keys, cost_first_keys, flow_aware_keys, keepalive_keys, path_keys, resequencer_keys,
     weighted_round_robin_keys,
 };
+use ropewalk_congestion::UNKNOWN;
 use ropewalk_units::Duration;
 
 /// w_fixed if not given: the paper's §5.1.
@@ -213,6 +214,19 @@ macro_rules! resequencer_config {
 }
 
 resequencer_keys!(resequencer_config);
+
+impl ResequencerConfig {
+    /// How long a packet waits for one that may not exist: half the time for which nothing is known of a path.
+    pub(crate) fn blind_timeout(&self) -> Duration {
+        self.max_timeout.min(UNKNOWN / 2)
+    }
+
+    /// How long a missing packet is asked for, where a repair takes `repair_time`. What comes later, its sender has
+    /// sent again itself.
+    pub(crate) fn repair_timeout(&self, repair_time: Duration) -> Duration {
+        self.max_timeout.min(UNKNOWN / 2 + repair_time)
+    }
+}
 
 macro_rules! keepalive_config {
     ($($keys:tt)*) => {

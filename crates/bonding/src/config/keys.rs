@@ -109,7 +109,7 @@ macro_rules! resequencer_keys {
             /// The least derived timeout.
             min_timeout: Duration as Time = Duration::from_millis(5);
             /// The greatest derived timeout, at most 10 s.
-            max_timeout: Duration as Time = Duration::from_millis(500);
+            max_timeout: Duration as Time = Duration::from_secs(3);
             /// The most packets held back, 16 to 65536.
             max_packets: u32 = 8192;
             /// Flow buckets of the ingress, a power of two from 1 to 4096. The egress takes any.

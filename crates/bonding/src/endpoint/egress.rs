@@ -38,7 +38,7 @@ pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own
     }
     let is_unknown = |path: &Incoming| path.recent.most().is_none() && is_live(config, path, now);
     if incoming.iter().any(is_unknown) {
-        return bounds.max_timeout;
+        return bounds.blind_timeout();
     }
     let live = incoming.iter().filter(|path| is_live(config, path, now));
     let slowest = live.filter_map(|path| path.recent.most()).max().unwrap_or(own);

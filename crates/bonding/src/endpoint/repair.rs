@@ -29,9 +29,10 @@ impl<P: Payload> Endpoint<P> {
         if !self.paths[path.index()].may_send(now, size) {
             return None;
         }
+        let repair_time = self.repair_time().unwrap_or_default();
         while let Some((lost_on, seq)) = self.repairs.pop_front() {
             let srtt = |id: PathId| self.paths[id.index()].liveness.srtt().unwrap_or_default();
-            let age = self.config.resequencer.max_timeout + srtt(lost_on);
+            let age = self.config.resequencer.repair_timeout(repair_time) + srtt(lost_on);
             let terms = RepairTerms { age, round_trip: srtt(path) };
             let own = &mut self.paths[lost_on.index()];
             let Some((Kept { packet, global, flow_seq, bucket }, len)) = own.repair(now, seq, &terms) else {
@@ -80,7 +81,8 @@ impl<P: Payload> Endpoint<P> {
     pub(super) fn check_repairs(&mut self, now: Instant) {
         let time = self.repair_time();
         for place in 0..self.incoming.len() {
-            self.incoming[place].set_repair_time(time, self.paths[place].base_rtt());
+            let own = self.paths[place].base_rtt();
+            self.incoming[place].set_repair_time(&self.config.resequencer, time, own);
             self.ask_for_repairs(now, PathId(place as u8));
         }
     }

@@ -70,7 +70,7 @@ pub(crate) struct Incoming {
     is_kept: bool,
     /// The time from a request until its repair comes; `None`: nothing is asked for.
     repair_time: Option<Duration>,
-    /// The longest time that anything waits for a packet.
+    /// The longest time that a missing packet is asked for.
     patience: Duration,
     /// For this long, a missing packet may only be late.
     reordering_time: Duration,
@@ -103,7 +103,7 @@ impl Incoming {
             suspected_at: None,
             is_kept: false,
             repair_time: None,
-            patience: config.max_timeout,
+            patience: config.blind_timeout(),
             busy: tuning.bond.slack,
             reordering_time: Duration::MAX,
         }
@@ -243,8 +243,14 @@ impl Incoming {
 
     /// Sets the time of a repair (`None`: nothing is to be asked for), and the path's round trip,
     /// if it is known. A packet may be late by a quarter of it (RFC 8985 §6.2).
-    pub(crate) fn set_repair_time(&mut self, time: Option<Duration>, own: Option<Duration>) {
+    pub(crate) fn set_repair_time(
+        &mut self,
+        config: &ResequencerConfig,
+        time: Option<Duration>,
+        own: Option<Duration>,
+    ) {
         self.repair_time = time;
+        self.patience = config.repair_timeout(time.unwrap_or_default());
         self.reordering_time = own.map_or(Duration::MAX, |round_trip| round_trip / 4);
     }
 
@@ -397,7 +403,7 @@ mod tests {
         let in_doubt = |path: &Incoming, now| path.is_in_doubt(at(now), at(110), ms(130));
         path.is_kept = true;
         assert!(!in_doubt(&path, 120), "nothing is repaired");
-        path.set_repair_time(Some(ms(40)), None);
+        path.set_repair_time(&ResequencerConfig::default(), Some(ms(40)), None);
         assert_eq!([269, 271].map(|now| in_doubt(&path, now)), [true, false]);
         // It is alive, and has not brought what was waited for.
         path.hear(at(250), 0);

@@ -276,6 +276,22 @@ fn a_flow_that_fits_the_first_path_stays_on_it() {
 }
 
 #[test]
+fn a_path_that_is_seconds_longer_is_waited_for() {
+    let links = vec![both_ways(line(4.0, 10.0)), both_ways(line(8.0, 1500.0))];
+    let mut bond = Bond::new(&config(SchedulerConfig::CostFirst(CostFirstConfig::default())), links, 5);
+    // More than the first path carries.
+    let flow = Flow { start: at(10.0), stop: at(40.0), ..Flow::new(1, 7.0, 1452) };
+    let mut app = ConstantRate::new(vec![flow]);
+    bond.run(at(45.0), &mut app);
+    let second = bond.end(0).path(PathId(1)).sent_packets;
+    assert!(second > 5000, "{second} packets by the longer path");
+    let tally = &app.tallies[0];
+    assert_eq!(tally.out_of_order, 0);
+    let lost = tally.loss_from(tally.sent as usize / 3);
+    assert!(lost <= 0.001, "{lost}");
+}
+
+#[test]
 fn loss_is_counted_per_path() {
     let mut links = links();
     links[1][0].loss = 0.1;

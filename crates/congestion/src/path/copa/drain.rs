@@ -36,6 +36,8 @@ pub(super) struct Drain {
     rate: f64,
     last: Instant,
     running: Option<Running>,
+    /// The last drain left no queue.
+    seemed_alone: bool,
 }
 
 /// What a drain is judged by.
@@ -52,7 +54,15 @@ impl Drain {
     /// After losses nobody looks soon: the buffer is too short for Copa's own queue, whoever is there.
     pub(super) fn new(now: Instant, lossy: bool, tuning: &CopaTuning) -> Self {
         let wait = if lossy { tuning.longest } else { tuning.first_drain };
-        Self { tuning: *tuning, next: now + wait, wait, rate: 0.0, last: now, running: None }
+        Self {
+            tuning: *tuning,
+            next: now + wait,
+            wait,
+            rate: 0.0,
+            last: now,
+            running: None,
+            seemed_alone: false,
+        }
     }
 
     /// What may be on its way while a drain goes on.
@@ -101,18 +111,89 @@ impl Drain {
         }
         self.running = None;
         if alone {
-            return Verdict::Alone;
+            return self.seem_alone(now);
         }
         let rtt = left + delays.base();
         self.wait_for_next(now, delays);
         Verdict::Others(rtt)
     }
 
+    /// The queue went with our own part, or others had just lost a packet and gave up three tenths of theirs (RFC 9438 §4.6). That
+    /// seldom happens during two drains in a row.
+    fn seem_alone(&mut self, now: Instant) -> Verdict {
+        if std::mem::replace(&mut self.seemed_alone, true) {
+            return Verdict::Alone;
+        }
+        self.next = now + self.tuning.first_drain;
+        Verdict::None
+    }
+
     /// Others hold the queue.
     fn wait_for_next(&mut self, now: Instant, delays: &mut Delays) {
+        self.seemed_alone = false;
         delays.forget_before(self.last);
         self.last = now;
         self.wait = (self.wait * u64::from(self.tuning.drain_patience)).min(self.tuning.longest);
         self.next = now + self.wait;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate_sample::RateSample;
+
+    const SHARE: Share = Share { rate: 1e6, floor: 6000, none: 0.002 };
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// What the drains say of round trips (ms) that are reported each 50 ms, with nothing else on the way.
+    fn verdicts(rtts: impl IntoIterator<Item = u64>) -> Vec<Verdict> {
+        let mut delays = Delays::default();
+        let mut drain = Drain::new(Instant::ZERO, false, &CopaTuning::default());
+        let mut at = Instant::ZERO;
+        let mut delivered = 0;
+        let mut told = Vec::new();
+        for rtt in rtts {
+            at += ms(50);
+            delivered += 50_000;
+            let rate = RateSample {
+                rtt: Some(ms(rtt)),
+                total_delivered: delivered,
+                prior_delivered: delivered - 50_000,
+                ..RateSample::default()
+            };
+            let (least_rtt, srtt) = (Some(ms(rtt)), ms(rtt));
+            let sample =
+                PathSample { rate, least_rtt, srtt, reordering: Duration::ZERO, lag: Duration::ZERO };
+            delays.update(at, &sample, true);
+            let verdict = drain.on_report(at, &sample, &mut delays, &SHARE);
+            if !matches!(verdict, Verdict::None | Verdict::Draining) {
+                told.push(verdict);
+            }
+        }
+        told
+    }
+
+    /// Round trips of `others` ms of queue over 50 ms, for `seconds`; in the first drain the queue is `falls` ms.
+    fn around_a_drain(others: u64, falls: u64, seconds: u64) -> Vec<Verdict> {
+        let before = std::iter::once(50).chain(std::iter::repeat_n(50 + others, 19));
+        let during = std::iter::repeat_n(50 + falls, 10);
+        let after = std::iter::repeat_n(50 + others, seconds as usize * 20);
+        verdicts(before.chain(during).chain(after))
+    }
+
+    #[test]
+    fn a_queue_that_fell_during_one_drain_alone_is_that_of_others() {
+        let told = around_a_drain(100, 0, 3);
+        assert!(matches!(told[..], [Verdict::Others(_)]), "{told:?}");
+    }
+
+    #[test]
+    fn a_queue_that_falls_with_our_own_part_twice_is_ours() {
+        let seconds = std::iter::repeat_n([150; 15].into_iter().chain([50; 10]), 4).flatten();
+        assert_eq!(verdicts(std::iter::once(50).chain(seconds)).first(), Some(&Verdict::Alone));
     }
 }
