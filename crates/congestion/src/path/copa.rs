@@ -9,6 +9,7 @@ mod busy;
 mod delay;
 mod drain;
 mod overflow;
+mod peer;
 
 use super::packet_size::PacketSize;
 use super::{INITIAL_WINDOW, PathBbr, PathController, PathSample};
@@ -19,6 +20,7 @@ use busy::Busy;
 use delay::{Delays, RANGE_ROUNDS};
 use drain::{Drain, Share, Verdict};
 use overflow::Overflow;
+use peer::Peer;
 use ropewalk_units::{Duration, Instant, Rate};
 
 /// δ of the default mode (§2.1): the queue that Copa wants is 1/δ packets.
@@ -152,6 +154,8 @@ pub struct PathCopa {
     delivered: u64,
     rounds_after_start: u32,
     overflow: Overflow,
+    /// Bounds what BBR does beside others.
+    peer: Peer,
 }
 
 impl PathCopa {
@@ -182,6 +186,7 @@ impl PathCopa {
             delivered: 0,
             rounds_after_start: 0,
             overflow: Overflow::new(now),
+            peer: Peer::new(now),
         }
     }
 
@@ -430,6 +435,9 @@ impl PathController for PathCopa {
 
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
         self.bbr.on_lost(now, packet);
+        if self.is_competing() || self.delays.latest_queue() > self.own_queue() {
+            self.peer.on_lost(packet, self.window.smss);
+        }
         self.lost += u64::from(packet.size);
         if !self.overflow.has(packet.prior_delivered) {
             self.lost_in_round += packet.size;
@@ -447,6 +455,7 @@ impl PathController for PathCopa {
         // The way of a report that is late has queues of its own, and what of them never goes away seems to be here.
         self.busy.note(now, self.delays.latest_queue() - self.delays.lag());
         self.update_rates(now, sample);
+        self.peer.on_report(now, sample);
         self.bbr.on_report(now, sample);
         match self.mode {
             Mode::SlowStart => self.slow_start(now, sample),
@@ -482,7 +491,8 @@ impl PathController for PathCopa {
     fn inflight_bound(&self) -> u32 {
         match &self.mode {
             Mode::Competitive(drain) => {
-                let bound = self.bbr.inflight_bound();
+                let most = if drain.are_others_likely() { self.peer.bound() } else { UNLIMITED };
+                let bound = self.bbr.inflight_bound().min(most.max(self.floor()));
                 drain.bound().map_or(bound, |drained| bound.min(drained))
             }
             _ => self.window.cwnd,

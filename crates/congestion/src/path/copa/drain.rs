@@ -36,7 +36,10 @@ pub(super) struct Drain {
     rate: f64,
     last: Instant,
     running: Option<Running>,
-    /// The last drain left no queue.
+    /// Losses alone have told of others.
+    lossy: bool,
+    found_others: bool,
+    /// The last drain left no queue, though others had been found before.
     seemed_alone: bool,
 }
 
@@ -61,8 +64,15 @@ impl Drain {
             rate: 0.0,
             last: now,
             running: None,
+            lossy,
+            found_others: false,
             seemed_alone: false,
         }
+    }
+
+    /// Did a queue show others, or has a drain found them? Losses alone may be of the line's own.
+    pub(super) fn are_others_likely(&self) -> bool {
+        !self.lossy || self.found_others
     }
 
     /// What may be on its way while a drain goes on.
@@ -118,10 +128,10 @@ impl Drain {
         Verdict::Others(rtt)
     }
 
-    /// The queue went with our own part, or others had just lost a packet and gave up three tenths of theirs (RFC 9438 §4.6). That
-    /// seldom happens during two drains in a row.
+    /// The queue went with our own part, or others had just lost a packet and gave up three tenths of theirs (RFC 9438 §4.6). Once
+    /// others were found, a second such drain in a row decides.
     fn seem_alone(&mut self, now: Instant) -> Verdict {
-        if std::mem::replace(&mut self.seemed_alone, true) {
+        if !self.found_others || std::mem::replace(&mut self.seemed_alone, true) {
             return Verdict::Alone;
         }
         self.next = now + self.tuning.first_drain;
@@ -130,7 +140,7 @@ impl Drain {
 
     /// Others hold the queue.
     fn wait_for_next(&mut self, now: Instant, delays: &mut Delays) {
-        self.seemed_alone = false;
+        (self.found_others, self.seemed_alone) = (true, false);
         delays.forget_before(self.last);
         self.last = now;
         self.wait = (self.wait * u64::from(self.tuning.drain_patience)).min(self.tuning.longest);
@@ -177,23 +187,32 @@ mod tests {
         told
     }
 
-    /// Round trips of `others` ms of queue over 50 ms, for `seconds`; in the first drain the queue is `falls` ms.
-    fn around_a_drain(others: u64, falls: u64, seconds: u64) -> Vec<Verdict> {
-        let before = std::iter::once(50).chain(std::iter::repeat_n(50 + others, 19));
-        let during = std::iter::repeat_n(50 + falls, 10);
-        let after = std::iter::repeat_n(50 + others, seconds as usize * 20);
-        verdicts(before.chain(during).chain(after))
+    /// Round trips (ms) for so many tenths of a second.
+    fn lasting(rtt: u64, tenths: usize) -> impl Iterator<Item = u64> {
+        std::iter::repeat_n(rtt, 2 * tenths)
+    }
+
+    /// 50 ms, then 150 ms until a drain finds others, and when the next one comes, 4 s later.
+    fn others_found() -> impl Iterator<Item = u64> {
+        lasting(50, 1).chain(lasting(150, 50))
     }
 
     #[test]
-    fn a_queue_that_fell_during_one_drain_alone_is_that_of_others() {
-        let told = around_a_drain(100, 0, 3);
-        assert!(matches!(told[..], [Verdict::Others(_)]), "{told:?}");
+    fn a_queue_that_fell_during_one_drain_alone_is_still_that_of_others() {
+        let told = verdicts(others_found().chain(lasting(50, 5)).chain(lasting(150, 20)));
+        assert!(matches!(told[..], [Verdict::Others(_), Verdict::Others(_)]), "{told:?}");
     }
 
     #[test]
-    fn a_queue_that_falls_with_our_own_part_twice_is_ours() {
-        let seconds = std::iter::repeat_n([150; 15].into_iter().chain([50; 10]), 4).flatten();
-        assert_eq!(verdicts(std::iter::once(50).chain(seconds)).first(), Some(&Verdict::Alone));
+    fn others_have_gone_if_two_drains_in_a_row_leave_no_queue() {
+        let gone = lasting(50, 5).chain(lasting(150, 6)).chain(lasting(50, 5));
+        let told = verdicts(others_found().chain(gone));
+        assert!(matches!(told[..], [Verdict::Others(_), Verdict::Alone, ..]), "{told:?}");
+    }
+
+    #[test]
+    fn a_queue_that_the_first_drain_takes_away_was_our_own() {
+        let told = verdicts(lasting(50, 1).chain(lasting(150, 9)).chain(lasting(50, 5)));
+        assert_eq!(told.first(), Some(&Verdict::Alone));
     }
 }
