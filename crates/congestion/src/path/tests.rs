@@ -355,6 +355,21 @@ fn a_queue_that_others_hold_is_competed_with_until_it_goes() {
     assert!(share > 0.97, "{share}");
 }
 
+/// One packet in a hundred is lost, as the others' are: a CUBIC flow has some 15 on its way then, where the line holds 150.
+#[test]
+fn beside_others_a_path_slows_down_for_losses() {
+    let mut line = copa(20.0, 50);
+    line.lose_each = 100;
+    line.run(10.0);
+    let alone = line.share(3.0);
+    assert!(alone > 0.9, "{alone}");
+    line.foreign = Duration::from_millis(40);
+    line.run(2.0);
+    assert!(line.path.controller().is_competing());
+    let beside = line.share(3.0);
+    assert!((0.05..0.4).contains(&beside), "{beside}");
+}
+
 #[test]
 fn a_base_delay_that_rose_is_learned_by_drains() {
     let mut line = copa(20.0, 50);
