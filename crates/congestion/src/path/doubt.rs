@@ -3,10 +3,8 @@
 use super::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
 
-/// An error of a clock ends after so long: by then nothing is known any more that was seen before the clock was set.
-const ERROR_ENDS: Duration = UNKNOWN;
-
-/// Round trips that seem too short, and have been coming with no more than [`ERROR_ENDS`] between them.
+/// Round trips that seem too short, and have been coming with no more than [`UNKNOWN`] between them: an error of a clock ends after so
+/// long, when nothing is known any more that was seen before the clock was set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Doubt {
     /// When the first and the last of them came.
@@ -20,10 +18,10 @@ impl Doubt {
         if rtt >= floor {
             return rtt;
         }
-        let goes_on = self.seen.filter(|(_, last)| now.saturating_since(*last) <= ERROR_ENDS);
+        let goes_on = self.seen.filter(|(_, last)| now.saturating_since(*last) <= UNKNOWN);
         let since = goes_on.map_or(now, |(since, _)| since);
         self.seen = Some((since, now));
-        if now.saturating_since(since) > ERROR_ENDS { rtt } else { floor }
+        if now.saturating_since(since) > UNKNOWN { rtt } else { floor }
     }
 }
 

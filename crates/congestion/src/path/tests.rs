@@ -6,7 +6,7 @@ use ropewalk_adversary::{Random, Source};
 use ropewalk_units::{Duration, Instant, Rate};
 use std::collections::VecDeque;
 
-const SIZE: u32 = 1000;
+pub(super) const SIZE: u32 = 1000;
 const CATCH_UP: Duration = Duration::from_millis(10);
 
 /// A path over one line: packets leave the line in order, and every `report_each` the peer reports what came. Not the

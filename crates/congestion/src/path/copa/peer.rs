@@ -64,11 +64,10 @@ impl Peer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::path::tests::SIZE;
     use crate::rate_sample::RateSample;
     use crate::signals::LossRange;
     use ropewalk_units::Duration;
-
-    const SIZE: u32 = 1500;
 
     fn lost(prior_delivered: u64, total_delivered: u64) -> LostPacket {
         LostPacket {
