@@ -30,7 +30,7 @@ pub enum Refusal {
 ///
 /// It is the time until the slowest live path would have delivered what was sent before the packet,
 /// by its recent delays. A quarter of that is added, and the time by which a queue may have grown
-/// since. It is the longest allowed time while the delay of a live path is unknown.
+/// since. While the delay of a live path is unknown, it is half a second.
 pub(super) fn patience(config: &Config, incoming: &[Incoming], now: Instant, own: i64) -> Duration {
     let bounds = config.resequencer;
     if let Some(timeout) = bounds.timeout {
