@@ -491,7 +491,7 @@ impl PathController for PathCopa {
     fn inflight_bound(&self) -> u32 {
         match &self.mode {
             Mode::Competitive(drain) => {
-                let most = if drain.are_others_likely() { self.peer.bound() } else { UNLIMITED };
+                let most = if drain.has_found_others() { self.peer.bound() } else { UNLIMITED };
                 let bound = self.bbr.inflight_bound().min(most.max(self.floor()));
                 drain.bound().map_or(bound, |drained| bound.min(drained))
             }

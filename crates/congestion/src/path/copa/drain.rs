@@ -36,8 +36,6 @@ pub(super) struct Drain {
     rate: f64,
     last: Instant,
     running: Option<Running>,
-    /// Losses alone have told of others.
-    lossy: bool,
     found_others: bool,
     /// The last drain left no queue, though others had been found before.
     seemed_alone: bool,
@@ -64,15 +62,14 @@ impl Drain {
             rate: 0.0,
             last: now,
             running: None,
-            lossy,
             found_others: false,
             seemed_alone: false,
         }
     }
 
-    /// Did a queue show others, or has a drain found them? Losses alone may be of the line's own.
-    pub(super) fn are_others_likely(&self) -> bool {
-        !self.lossy || self.found_others
+    /// Has a drain found others?
+    pub(super) fn has_found_others(&self) -> bool {
+        self.found_others
     }
 
     /// What may be on its way while a drain goes on.
