@@ -119,7 +119,11 @@ impl Velocity {
 enum Mode {
     SlowStart,
     Default,
-    Competitive(Drain),
+    /// Others fill the buffer. The peer bounds what BBR does.
+    Competitive {
+        drain: Drain,
+        peer: Peer,
+    },
 }
 
 /// Copa on a path. Windows in octets.
@@ -154,8 +158,6 @@ pub struct PathCopa {
     delivered: u64,
     rounds_after_start: u32,
     overflow: Overflow,
-    /// Bounds what BBR does beside others.
-    peer: Peer,
 }
 
 impl PathCopa {
@@ -186,7 +188,6 @@ impl PathCopa {
             delivered: 0,
             rounds_after_start: 0,
             overflow: Overflow::new(now),
-            peer: Peer::new(now),
         }
     }
 
@@ -393,7 +394,7 @@ impl PathCopa {
 
     /// Others fill the buffer.
     fn compete(&mut self, now: Instant, lossy: bool) {
-        self.mode = Mode::Competitive(Drain::new(now, lossy, &self.tuning));
+        self.mode = Mode::Competitive { drain: Drain::new(now, lossy, &self.tuning), peer: Peer::new(now) };
         self.full_rounds = 0;
     }
 
@@ -410,7 +411,8 @@ impl PathCopa {
 
     fn competitive_step(&mut self, now: Instant, sample: &PathSample) {
         let share = Share { rate: self.delivery_rate, floor: self.floor(), none: self.own_queue() };
-        let Mode::Competitive(drain) = &mut self.mode else { return };
+        let Mode::Competitive { drain, peer } = &mut self.mode else { return };
+        peer.on_report(now, sample);
         match drain.on_report(now, sample, &mut self.delays, &share) {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
@@ -435,8 +437,8 @@ impl PathController for PathCopa {
 
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
         self.bbr.on_lost(now, packet);
-        if self.is_competing() || self.delays.latest_queue() > self.own_queue() {
-            self.peer.on_lost(packet, self.window.smss);
+        if let Mode::Competitive { peer, .. } = &mut self.mode {
+            peer.on_lost(packet, self.window.smss);
         }
         self.lost += u64::from(packet.size);
         if !self.overflow.has(packet.prior_delivered) {
@@ -455,12 +457,11 @@ impl PathController for PathCopa {
         // The way of a report that is late has queues of its own, and what of them never goes away seems to be here.
         self.busy.note(now, self.delays.latest_queue() - self.delays.lag());
         self.update_rates(now, sample);
-        self.peer.on_report(now, sample);
         self.bbr.on_report(now, sample);
         match self.mode {
             Mode::SlowStart => self.slow_start(now, sample),
             Mode::Default => self.default_step(now, sample),
-            Mode::Competitive(_) => self.competitive_step(now, sample),
+            Mode::Competitive { .. } => self.competitive_step(now, sample),
         }
         if sample.rate.has_packet && sample.rate.prior_delivered >= self.round_ends {
             self.round_ends = sample.rate.total_delivered;
@@ -490,8 +491,8 @@ impl PathController for PathCopa {
 
     fn inflight_bound(&self) -> u32 {
         match &self.mode {
-            Mode::Competitive(drain) => {
-                let most = if drain.has_found_others() { self.peer.bound() } else { UNLIMITED };
+            Mode::Competitive { drain, peer } => {
+                let most = if drain.has_found_others() { peer.bound() } else { UNLIMITED };
                 let bound = self.bbr.inflight_bound().min(most.max(self.floor()));
                 drain.bound().map_or(bound, |drained| bound.min(drained))
             }
@@ -521,12 +522,12 @@ impl PathController for PathCopa {
 
     fn limits_itself(&self) -> bool {
         match &self.mode {
-            Mode::Competitive(drain) => drain.bound().is_some() || self.bbr.limits_itself(),
+            Mode::Competitive { drain, .. } => drain.bound().is_some() || self.bbr.limits_itself(),
             _ => false,
         }
     }
 
     fn is_competing(&self) -> bool {
-        matches!(self.mode, Mode::Competitive(_))
+        matches!(self.mode, Mode::Competitive { .. })
     }
 }
