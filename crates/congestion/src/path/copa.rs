@@ -410,7 +410,12 @@ impl PathCopa {
     }
 
     fn competitive_step(&mut self, now: Instant, sample: &PathSample) {
-        let share = Share { rate: self.delivery_rate, floor: self.floor(), none: self.own_queue() };
+        let share = Share {
+            tuning: &self.tuning,
+            rate: self.delivery_rate,
+            floor: self.floor(),
+            none: self.own_queue(),
+        };
         let Mode::Competitive { drain, peer } = &mut self.mode else { return };
         peer.on_report(now, sample);
         match drain.on_report(now, sample, &mut self.delays, &share) {

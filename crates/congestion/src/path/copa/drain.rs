@@ -30,7 +30,6 @@ struct Running {
 
 #[derive(Clone, Debug)]
 pub(super) struct Drain {
-    tuning: CopaTuning,
     next: Instant,
     wait: Duration,
     rate: f64,
@@ -42,7 +41,8 @@ pub(super) struct Drain {
 }
 
 /// What a drain is judged by.
-pub(super) struct Share {
+pub(super) struct Share<'a> {
+    pub(super) tuning: &'a CopaTuning,
     /// Octets per second.
     pub(super) rate: f64,
     /// Octets that the path may have on its way at the least.
@@ -56,7 +56,6 @@ impl Drain {
     pub(super) fn new(now: Instant, lossy: bool, tuning: &CopaTuning) -> Self {
         let wait = if lossy { tuning.longest } else { tuning.first_drain };
         Self {
-            tuning: *tuning,
             next: now + wait,
             wait,
             rate: 0.0,
@@ -78,8 +77,9 @@ impl Drain {
     }
 
     /// The next drain is due, or the rate grew as that of a pipe that was not full.
-    fn is_due(&self, now: Instant, rate: f64) -> bool {
-        let grew = self.rate > 0.0 && rate > GROWTH * self.rate && now >= self.last + self.tuning.first_drain;
+    fn is_due(&self, now: Instant, share: &Share<'_>) -> bool {
+        let grew =
+            self.rate > 0.0 && share.rate > GROWTH * self.rate && now >= self.last + share.tuning.first_drain;
         now >= self.next || grew
     }
 
@@ -88,10 +88,10 @@ impl Drain {
         now: Instant,
         sample: &PathSample,
         delays: &mut Delays,
-        share: &Share,
+        share: &Share<'_>,
     ) -> Verdict {
         let Some(running) = &mut self.running else {
-            if self.is_due(now, share.rate) {
+            if self.is_due(now, share) {
                 let bound = ((share.rate * delays.base()) as u32).max(share.floor);
                 let queue = delays.latest_queue();
                 self.rate = share.rate;
@@ -110,37 +110,37 @@ impl Drain {
             return Verdict::Draining;
         }
         let left = sample.least_rtt.map_or(0.0, Duration::as_secs_f64) - delays.base();
-        let alone = left <= (self.tuning.left * running.queue_before).max(share.none);
-        if !alone && left < running.left - self.tuning.falling * running.queue_before {
+        let alone = left <= (share.tuning.left * running.queue_before).max(share.none);
+        if !alone && left < running.left - share.tuning.falling * running.queue_before {
             running.left = left;
             running.round_from = Some(rate.total_delivered);
             return Verdict::Draining;
         }
         self.running = None;
         if alone {
-            return self.seem_alone(now);
+            return self.seem_alone(now, share.tuning);
         }
         let rtt = left + delays.base();
-        self.wait_for_next(now, delays);
+        self.wait_for_next(now, delays, share.tuning);
         Verdict::Others(rtt)
     }
 
     /// The queue went with our own part, or others had just lost a packet and gave up three tenths of theirs (RFC 9438 §4.6). Once
     /// others were found, a second such drain in a row decides.
-    fn seem_alone(&mut self, now: Instant) -> Verdict {
+    fn seem_alone(&mut self, now: Instant, tuning: &CopaTuning) -> Verdict {
         if !self.found_others || std::mem::replace(&mut self.seemed_alone, true) {
             return Verdict::Alone;
         }
-        self.next = now + self.tuning.first_drain;
+        self.next = now + tuning.first_drain;
         Verdict::None
     }
 
     /// Others hold the queue.
-    fn wait_for_next(&mut self, now: Instant, delays: &mut Delays) {
+    fn wait_for_next(&mut self, now: Instant, delays: &mut Delays, tuning: &CopaTuning) {
         (self.found_others, self.seemed_alone) = (true, false);
         delays.forget_before(self.last);
         self.last = now;
-        self.wait = (self.wait * u64::from(self.tuning.drain_patience)).min(self.tuning.longest);
+        self.wait = (self.wait * u64::from(tuning.drain_patience)).min(tuning.longest);
         self.next = now + self.wait;
     }
 }
@@ -150,16 +150,16 @@ mod tests {
     use super::*;
     use crate::rate_sample::RateSample;
 
-    const SHARE: Share = Share { rate: 1e6, floor: 6000, none: 0.002 };
-
     fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
     }
 
     /// What the drains say of round trips (ms) that are reported each 50 ms, with nothing else on the way.
     fn verdicts(rtts: impl IntoIterator<Item = u64>) -> Vec<Verdict> {
+        let tuning = CopaTuning::default();
+        let share = Share { tuning: &tuning, rate: 1e6, floor: 6000, none: 0.002 };
         let mut delays = Delays::default();
-        let mut drain = Drain::new(Instant::ZERO, false, &CopaTuning::default());
+        let mut drain = Drain::new(Instant::ZERO, false, &tuning);
         let mut at = Instant::ZERO;
         let mut delivered = 0;
         let mut told = Vec::new();
@@ -176,7 +176,7 @@ mod tests {
             let sample =
                 PathSample { rate, least_rtt, srtt, reordering: Duration::ZERO, lag: Duration::ZERO };
             delays.update(at, &sample, true);
-            let verdict = drain.on_report(at, &sample, &mut delays, &SHARE);
+            let verdict = drain.on_report(at, &sample, &mut delays, &share);
             if !matches!(verdict, Verdict::None | Verdict::Draining) {
                 told.push(verdict);
             }
