@@ -15,8 +15,6 @@ use ropewalk_units::{Duration, Instant};
 
 /// Octets of UDP's and IPv4's headers.
 pub(super) const OUTER: u32 = 28;
-/// The number of packets of a train.
-const TRAIN: u8 = INITIAL_WINDOW as u8;
 
 /// The paths that reports and keepalives may take.
 pub(super) struct Outgoing<'a, C> {
@@ -53,7 +51,7 @@ pub(super) struct Feedback {
     gaps: u8,
     peers_gaps: u8,
     /// Train packets that are still to be sent, by path.
-    trains: [u8; MAX_PATHS],
+    trains: [u32; MAX_PATHS],
 }
 
 impl Feedback {
@@ -61,7 +59,7 @@ impl Feedback {
         let is_controlled = AnyScheduler::is_controlled(config);
         let mut trains = [0; MAX_PATHS];
         if is_controlled {
-            trains[..config.paths.len()].fill(TRAIN);
+            trains[..config.paths.len()].fill(INITIAL_WINDOW);
         }
         Self {
             report_at: now.saturating_add(config.report_interval),
@@ -153,7 +151,7 @@ impl Feedback {
 
     /// A path has come back: a train measures its rate again.
     pub(super) fn begin_train(&mut self, path: PathId) {
-        self.trains[path.index()] = if self.is_controlled { TRAIN } else { 0 };
+        self.trains[path.index()] = if self.is_controlled { INITIAL_WINDOW } else { 0 };
     }
 
     /// Data came, so a report is due soon if paths are controlled.
@@ -236,7 +234,7 @@ impl<P: Payload> Endpoint<P> {
             return Some((path, Control::Keepalive(keepalive)));
         }
         if let Some(place) = feedback.trains.iter().position(|&left| left > 0) {
-            let number = u32::from(TRAIN - feedback.trains[place]);
+            let number = INITIAL_WINDOW - feedback.trains[place];
             feedback.trains[place] -= 1;
             let path = PathId(place as u8);
             return Some((path, Control::Train(TrainPacket { path, number, timestamp: micros(now) })));

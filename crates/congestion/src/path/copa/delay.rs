@@ -127,3 +127,34 @@ impl Delays {
         (self.latest - self.base() - self.reordering).max(0.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate_sample::RateSample;
+
+    /// A report each second tells of so many milliseconds.
+    fn pass(delays: &mut Delays, from: u64, seconds: u64, rtt: u64) {
+        let (rtt, zero) = (Duration::from_millis(rtt), Duration::ZERO);
+        let sample = PathSample {
+            rate: RateSample::default(),
+            least_rtt: Some(rtt),
+            srtt: rtt,
+            reordering: zero,
+            lag: zero,
+        };
+        for second in from..from + seconds {
+            delays.update(Instant::ZERO + Duration::from_secs(second), &sample, false);
+        }
+    }
+
+    #[test]
+    fn the_base_is_the_least_of_ten_minutes() {
+        let mut delays = Delays::default();
+        pass(&mut delays, 0, 1, 50);
+        pass(&mut delays, 1, 599, 150);
+        assert_eq!(delays.base(), 0.05);
+        pass(&mut delays, 600, 2, 150);
+        assert_eq!(delays.base(), 0.15);
+    }
+}
