@@ -31,8 +31,6 @@ const DELTA: f64 = 0.5;
 const LEAST_QUEUE: f64 = 0.001;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
-/// Fewer of our packets in the queue, and a loss is random (TCP Veno's β; Fu and Liew, JSAC 2003).
-const RANDOM_BELOW: f64 = 3.0;
 
 ropewalk_units::tuned! {
     /// What Copa on a path has that is from no publication.
@@ -119,10 +117,9 @@ impl Velocity {
 enum Mode {
     SlowStart,
     Default,
-    /// Others fill the buffer. The peer bounds what BBR does.
+    /// Others fill the buffer.
     Competitive {
         drain: Drain,
-        peer: Peer,
     },
 }
 
@@ -158,6 +155,8 @@ pub struct PathCopa {
     delivered: u64,
     rounds_after_start: u32,
     overflow: Overflow,
+    /// It bounds what is on the way, whoever is in charge.
+    peer: Peer,
 }
 
 impl PathCopa {
@@ -188,6 +187,7 @@ impl PathCopa {
             delivered: 0,
             rounds_after_start: 0,
             overflow: Overflow::new(now),
+            peer: Peer::new(now),
         }
     }
 
@@ -283,8 +283,23 @@ impl PathCopa {
         matches!(self.mode, Mode::SlowStart)
     }
 
-    /// §2.1: ± v/(δ cwnd) packets for each packet delivered.
+    /// Is a packet that is missing now one that a full buffer dropped? A path that reorders is left alone: what seems lost may be late.
+    fn is_full(&self) -> bool {
+        self.delays.are_in_order() && self.delays.latest_queue() > self.tuning.short_queue * self.own_queue()
+    }
+
+    /// What may be on its way beside others, octets.
+    fn fair_bound(&self) -> u32 {
+        self.peer.bound().max(self.floor())
+    }
+
     fn default_step(&mut self, now: Instant, sample: &PathSample) {
+        self.move_window(now, sample);
+        self.window.set_cwnd(self.window.cwnd.max(self.floor()).min(self.fair_bound()));
+    }
+
+    /// §2.1: ± v/(δ cwnd) packets for each packet delivered.
+    fn move_window(&mut self, now: Instant, sample: &PathSample) {
         let direction = Direction::up_if(self.wants_more());
         if direction == Direction::Up && (!sample.rate.is_cwnd_limited || self.overflow.holds(now)) {
             return;
@@ -293,7 +308,6 @@ impl PathCopa {
         let step = self.velocity.value / (self.delta() * self.window.segments()) * acked;
         let step = step.min(acked * (bbr::GROWTH - 1.0)) * f64::from(self.window.smss);
         self.window.shift(if direction == Direction::Up { step } else { -step });
-        self.window.set_cwnd(self.window.cwnd.max(self.floor()));
         if direction != self.velocity.direction {
             self.velocity.turn(direction);
         }
@@ -394,7 +408,9 @@ impl PathCopa {
 
     /// Others fill the buffer.
     fn compete(&mut self, now: Instant, lossy: bool) {
-        self.mode = Mode::Competitive { drain: Drain::new(now, lossy, &self.tuning), peer: Peer::new(now) };
+        self.mode = Mode::Competitive { drain: Drain::new(now, lossy, &self.tuning) };
+        // Copa yields before it finds them: its window is no longer a flow's that competes.
+        self.peer = Peer::new(now);
         self.full_rounds = 0;
     }
 
@@ -416,8 +432,7 @@ impl PathCopa {
             floor: self.floor(),
             none: self.own_queue(),
         };
-        let Mode::Competitive { drain, peer } = &mut self.mode else { return };
-        peer.on_report(now, sample);
+        let Mode::Competitive { drain } = &mut self.mode else { return };
         match drain.on_report(now, sample, &mut self.delays, &share) {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
@@ -442,18 +457,19 @@ impl PathController for PathCopa {
 
     fn on_lost(&mut self, now: Instant, packet: &LostPacket) {
         self.bbr.on_lost(now, packet);
-        if let Mode::Competitive { peer, .. } = &mut self.mode {
-            peer.on_lost(packet, self.window.smss);
-        }
         self.lost += u64::from(packet.size);
         if !self.overflow.has(packet.prior_delivered) {
             self.lost_in_round += packet.size;
             self.packets_lost_in_round += 1;
         }
-        let backlog = self.delays.latest_queue() * self.delivery_rate / f64::from(self.window.smss);
-        if matches!(self.mode, Mode::SlowStart) && backlog >= RANDOM_BELOW {
+        if !self.is_full() {
+            return;
+        }
+        if self.is_starting() {
             self.mode = Mode::Default;
             self.window.set_cwnd((f64::from(self.window.cwnd) * bbr::BETA) as u32);
+        } else if self.has_settled() {
+            self.peer.on_lost(packet, self.window.smss);
         }
     }
 
@@ -463,6 +479,7 @@ impl PathController for PathCopa {
         self.busy.note(now, self.delays.latest_queue() - self.delays.lag());
         self.update_rates(now, sample);
         self.bbr.on_report(now, sample);
+        self.peer.on_report(now, sample);
         match self.mode {
             Mode::SlowStart => self.slow_start(now, sample),
             Mode::Default => self.default_step(now, sample),
@@ -489,6 +506,7 @@ impl PathController for PathCopa {
     fn on_timeout(&mut self, now: Instant) {
         self.bbr.on_timeout(now);
         self.window.set_cwnd(self.floor());
+        self.peer = Peer::new(now);
         self.mode = Mode::SlowStart;
         self.rounds_after_start = 0;
         self.full_rounds = 0;
@@ -496,9 +514,8 @@ impl PathController for PathCopa {
 
     fn inflight_bound(&self) -> u32 {
         match &self.mode {
-            Mode::Competitive { drain, peer } => {
-                let most = if drain.has_found_others() { peer.bound() } else { UNLIMITED };
-                let bound = self.bbr.inflight_bound().min(most.max(self.floor()));
+            Mode::Competitive { drain } => {
+                let bound = self.bbr.inflight_bound().min(self.fair_bound());
                 drain.bound().map_or(bound, |drained| bound.min(drained))
             }
             _ => self.window.cwnd,
@@ -527,7 +544,7 @@ impl PathController for PathCopa {
 
     fn limits_itself(&self) -> bool {
         match &self.mode {
-            Mode::Competitive { drain, .. } => drain.bound().is_some() || self.bbr.limits_itself(),
+            Mode::Competitive { drain } => drain.bound().is_some() || self.bbr.limits_itself(),
             _ => false,
         }
     }

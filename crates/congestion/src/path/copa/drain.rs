@@ -66,11 +66,6 @@ impl Drain {
         }
     }
 
-    /// Has a drain found others?
-    pub(super) fn has_found_others(&self) -> bool {
-        self.found_others
-    }
-
     /// What may be on its way while a drain goes on.
     pub(super) fn bound(&self) -> Option<u32> {
         self.running.map(|running| running.bound)
