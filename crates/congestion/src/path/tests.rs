@@ -341,6 +341,25 @@ fn random_losses_do_not_move_copa() {
     assert!(share > 0.95, "{share}");
 }
 
+/// A queue of others that comes and goes is none to compete with. What is lost beside it is lost to them as well, and a CUBIC flow has
+/// some 15 packets on its way then, where the line holds 150.
+#[test]
+fn losses_beside_a_queue_of_others_slow_copa_down() {
+    let mut line = copa(20.0, 50);
+    line.lose_each = 100;
+    line.run(10.0);
+    let mut shares = Vec::new();
+    for _ in 0..20 {
+        line.foreign = Duration::from_millis(15);
+        line.run(0.1);
+        line.foreign = Duration::ZERO;
+        shares.push(line.share(0.2));
+        assert!(!line.path.controller().is_competing());
+    }
+    let last = shares[15..].iter().sum::<f64>() / 5.0;
+    assert!(last < 0.7, "{shares:?}");
+}
+
 #[test]
 fn a_queue_that_others_hold_is_competed_with_until_it_goes() {
     let mut line = copa(20.0, 50);
