@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// Bars that cases of the first drawing miss; `docs/models/bonding.md` says why, as far as it is known.
 const FIRST: &[&str] = &[
-    "long-pairs/1 part that lines drop",
+    "cross-tcp/0 share over 400 packets",
     "cross-tcp/2 share over 400 packets",
     "late/1 of a punctual gateway",
     "steps/0 datagrams lost beyond what outages cost",
