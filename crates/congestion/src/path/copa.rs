@@ -3,7 +3,8 @@
 //!
 //! Copa keeps the queue at some packets, and sees it empty every few round trips. When it does not, others fill it, and BBR
 //! takes over. From then on the path drains its own part of the queue now and then (`copa/drain.rs`): what is left is what
-//! others hold, and when nothing is, Copa is back.
+//! others hold, and when nothing is, Copa is back. Neither slows down for the few losses that others slow down for, so a CUBIC flow in
+//! the path's place (`copa/peer.rs`) bounds both.
 
 mod busy;
 mod delay;
