@@ -122,11 +122,10 @@ impl Segments {
     }
 
     fn begin(&self, now: u64, cwnd: u64, acked: u64) -> Stage {
-        let missing = self.last_max.saturating_sub(cwnd) as f64;
-        let cubed = missing * (SECOND * SECOND * SECOND) as f64 * 1024.0 / C as f64;
+        let cubed = SECOND.pow(4) / C * self.last_max.saturating_sub(cwnd);
         Stage {
             start: now,
-            k: libm::cbrt(cubed) as u64,
+            k: libm::cbrt(cubed as f64) as u64,
             origin: self.last_max.max(cwnd),
             reno: cwnd,
             reno_acked: acked,
