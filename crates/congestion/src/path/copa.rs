@@ -286,7 +286,9 @@ impl PathCopa {
 
     /// Is a packet that is missing now one that a full buffer dropped? A path that reorders is left alone: what seems lost may be late.
     fn is_full(&self) -> bool {
-        self.delays.are_in_order() && self.delays.latest_queue() > self.tuning.short_queue * self.own_queue()
+        // A round of many random losses looks like an overflow too, of a queue that is none.
+        let own = self.own_queue().max(LEAST_QUEUE);
+        self.delays.are_in_order() && self.delays.latest_queue() > self.tuning.short_queue * own
     }
 
     /// What may be on its way beside others, octets.
