@@ -286,9 +286,13 @@ impl PathCopa {
 
     /// Is a packet that is missing now one that a full buffer dropped? A path that reorders is left alone: what seems lost may be late.
     fn is_full(&self) -> bool {
-        // A round of many random losses looks like an overflow too, of a queue that is none.
-        let own = self.own_queue().max(LEAST_QUEUE);
-        self.delays.are_in_order() && self.delays.latest_queue() > self.tuning.short_queue * own
+        self.delays.are_in_order() && self.is_of_others(self.delays.latest_queue())
+    }
+
+    /// Is a queue of so many seconds more than Copa's own? An overflow may make that shorter, but a round of many random losses looks
+    /// like one too.
+    fn is_of_others(&self, queue: f64) -> bool {
+        queue > self.tuning.short_queue * self.own_queue().max(LEAST_QUEUE)
     }
 
     /// What may be on its way beside others, octets.
@@ -350,8 +354,8 @@ impl PathCopa {
         if self.is_starting() && recovering && overflow && latest > 0.0 && self.delays.are_in_order() {
             self.leave_overflowed_start(now, latest, delivered);
         } else if matches!(self.mode, Mode::Default) {
-            if overflow && self.delays.queue() <= self.tuning.short_queue * self.own_queue() {
-                self.shrink_to_rate(now, latest.max(self.delivery_rate));
+            if overflow && !self.is_of_others(self.delays.queue()) {
+                self.on_overflow(now, latest.max(self.delivery_rate));
             }
             self.update_velocity();
             self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
@@ -368,11 +372,12 @@ impl PathCopa {
     fn leave_overflowed_start(&mut self, now: Instant, latest: f64, delivered: u64) {
         self.leave_start(now, latest);
         self.window.set_cwnd(self.window.cwnd.max(delivered.min(u64::from(UNLIMITED)) as u32));
-        self.note_overflow(now);
+        self.note_overflow(now, latest);
     }
 
-    fn note_overflow(&mut self, now: Instant) {
-        self.overflow.note(now, self.delivered, self.delays.range(), self.tuning.longest);
+    fn note_overflow(&mut self, now: Instant, rate: f64) {
+        let (queue, long) = (self.delays.range(), self.tuning.longest);
+        self.overflow.note(now, (self.delivered, rate), self.window.cwnd, queue, long);
     }
 
     /// Has what slow start lost been told: is there a range of delays that is not slow start's?
@@ -396,17 +401,25 @@ impl PathCopa {
         let lossy = self.lost as f64 > bbr::LOSS_THRESH * reported as f64;
         self.lost = 0;
         self.delivered_at_judgement = self.delivered;
-        lossy && self.delays.queue() > self.tuning.short_queue * self.own_queue()
+        lossy && self.is_of_others(self.delays.queue())
+    }
+
+    /// Many were lost in a round, and no queue shows.
+    fn on_overflow(&mut self, now: Instant, rate: f64) {
+        match self.overflow.take_back(now, rate) {
+            Some(cwnd) => self.window.set_cwnd(self.window.cwnd.max(cwnd)),
+            None => self.shrink_to_rate(now, rate),
+        }
     }
 
     /// The buffer is too short for a queue to show. No more than what is delivered leaves, until it is time to look whether there is more: as
     /// BBR bounds what is in flight after a probe that lost too much.
     fn shrink_to_rate(&mut self, now: Instant, rate: f64) {
+        self.note_overflow(now, rate);
         let pipe = (rate * (self.delays.base() + self.unreported())) as u32;
         self.window.set_cwnd(self.window.cwnd.min(pipe.max(self.floor())));
         self.velocity =
             Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
-        self.note_overflow(now);
     }
 
     /// Others fill the buffer.

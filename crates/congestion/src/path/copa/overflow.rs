@@ -8,6 +8,10 @@ use ropewalk_units::{Duration, Instant};
 pub(super) struct Overflow {
     /// Octets that had been delivered then.
     delivered: u64,
+    /// Octets per second that were delivered then.
+    rate: f64,
+    /// Octets that the window had before; 0 once it has them again.
+    cwnd: u32,
     /// The window does not grow before.
     held_until: Instant,
     /// Seconds of queue that the buffer held; infinite if that is not known, or was long ago.
@@ -18,13 +22,21 @@ pub(super) struct Overflow {
 impl Overflow {
     /// There was none yet.
     pub(super) fn new(now: Instant) -> Self {
-        Self { delivered: 0, held_until: now, queue: f64::INFINITY, known_until: now }
+        Self { delivered: 0, rate: 0.0, cwnd: 0, held_until: now, queue: f64::INFINITY, known_until: now }
     }
 
-    /// The buffer overflows after a queue of so many seconds. They are known for so `long`: the line may change.
-    pub(super) fn note(&mut self, now: Instant, delivered: u64, queue: f64, long: Duration) {
+    /// The buffer overflows after a queue of so many seconds, at a `rate` of so many octets per second and a window of `cwnd`. It is known
+    /// for so `long`: the line may change.
+    pub(super) fn note(
+        &mut self,
+        now: Instant,
+        (delivered, rate): (u64, f64),
+        cwnd: u32,
+        queue: f64,
+        long: Duration,
+    ) {
         let (held_until, known_until) = (now + bbr::PROBE_WAIT, now + long);
-        *self = Self { delivered, held_until, queue, known_until };
+        *self = Self { delivered, rate, cwnd, held_until, queue, known_until };
     }
 
     /// Forgets what was long ago.
@@ -43,6 +55,19 @@ impl Overflow {
     /// Does the window stay as it is?
     pub(super) fn holds(&self, now: Instant) -> bool {
         now < self.held_until
+    }
+
+    /// Again many are lost, at this rate. The window has not grown since, and no less comes: chance took these, and what was taken for an
+    /// overflow. Returns the window before that one, once. It holds as long as the other, and what is lost then is chance as well. (With BBR,
+    /// too, only what it sends to probe tells of a bound: BBR.bw_probe_samples.)
+    pub(super) fn take_back(&mut self, now: Instant, rate: f64) -> Option<u32> {
+        if !self.holds(now) || rate <= bbr::BETA * self.rate {
+            return None;
+        }
+        if self.cwnd > 0 {
+            self.held_until = now + bbr::PROBE_WAIT;
+        }
+        Some(std::mem::take(&mut self.cwnd))
     }
 
     /// Seconds of queue that the buffer held, as far as it is known.
