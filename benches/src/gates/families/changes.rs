@@ -1,4 +1,4 @@
-//! Lines that change: steps, walks, flaps, deaths, reordering, recorded lines, radio.
+//! Lines that change or lose: steps, walks, flaps, deaths, reordering, bursts, recorded lines, radio.
 
 use super::{CONTROLS, Setting, as_the_best, bulk_keys, datagram_keys, describe, each, outages, within};
 use crate::case::{Case, Finding, Judge, Run, beside_each_line, best, ratio};
@@ -27,6 +27,7 @@ pub(super) fn cases(setting: &Setting<'_>, cases: &mut Vec<Case>) {
     each(setting, cases, "both-dead", scale.count(1, 8), |draw, _| changed(draw, setting, both_dead));
     each(setting, cases, "short-queues", scale.count(1, 12), |draw, _| changed(draw, setting, short_queues));
     each(setting, cases, "reordering", scale.count(1, 12), |draw, _| changed(draw, setting, reordering));
+    each(setting, cases, "bursts", scale.count(1, 24), |draw, _| changed(draw, setting, bursts));
     each(setting, cases, "half-dead", scale.count(1, 12), |draw, _| half_dead(draw, setting));
     each(setting, cases, "radio", scale.count(1, 6), |draw, _| {
         let mut radio = Line::new(5.5, 1.0, draw.log_count(50, 400));
@@ -191,6 +192,19 @@ fn reordering(draw: &mut Draw, lines: &mut [Line], _: f64) -> Event {
     let most = draw.log_between(0.1, 10.0);
     lines[which].keys.push(format!("jitter = \"{most} ms\"\nreorder = true"));
     Event { what: "reordering", capacity: least_sum(lines), outages: 0.0, dark: 0.0 }
+}
+
+/// One line loses in bursts of 3 to 50 packets, 0.05 to 1 % of them all.
+fn bursts(draw: &mut Draw, lines: &mut [Line], _: f64) -> Event {
+    let which = draw.pick(&[0, 1]);
+    let (ends, part) = (1.0 / draw.log_between(3.0, 50.0), draw.log_between(0.05, 1.0) / 100.0);
+    let begins = ends * part / (1.0 - part);
+    lines[which].keys.push(format!(
+        "loss = {{ model = \"gilbert-elliott\", good_to_bad = \"{:.5} %\", bad_to_good = \"{:.3} %\" }}",
+        begins * 100.0,
+        ends * 100.0
+    ));
+    Event { what: "bursts of losses", capacity: least_sum(lines), outages: 0.0, dark: 0.0 }
 }
 
 /// One direction of a line dies for a third of the time; the other one goes on carrying.

@@ -360,6 +360,24 @@ fn random_losses_that_seem_an_overflow_do_not_move_copa() {
     assert!(shares.iter().all(|&share| share > 0.93), "{shares:?}");
 }
 
+/// A radio loses in bursts, which seem overflows one by one.
+#[test]
+fn losses_in_bursts_leave_copa_its_line() {
+    for (mbps, rtt_ms) in [(100.0, 14), (50.0, 30), (20.0, 50), (150.0, 100)] {
+        let mut line = copa(mbps, rtt_ms);
+        line.run(3.0);
+        let mut shares = Vec::new();
+        for _ in 0..40 {
+            line.lose_each = 20;
+            line.run(0.05);
+            line.lose_each = 0;
+            shares.push(line.share(0.5));
+        }
+        let mean = shares[20..].iter().sum::<f64>() / 20.0;
+        assert!(mean > 0.95, "{mbps} Mbit/s, {rtt_ms} ms: {mean}, {shares:?}");
+    }
+}
+
 /// A queue of others that comes and goes is none to compete with. What is lost beside it is lost to them as well, and a CUBIC flow has
 /// some 15 packets on its way then, where the line holds 150.
 #[test]

@@ -75,3 +75,34 @@ impl Overflow {
         self.queue
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// After 1 s a buffer overflows at 1 MB/s and a window of 50 kB.
+    fn noted() -> Overflow {
+        let mut overflow = Overflow::new(at(0));
+        overflow.note(at(1000), (500_000, 1e6), 50_000, 0.002, Duration::from_secs(30));
+        overflow
+    }
+
+    #[test]
+    fn losses_that_go_on_while_the_window_holds_give_it_back_once() {
+        let mut overflow = noted();
+        assert_eq!(overflow.take_back(at(2900), 0.95e6), Some(50_000));
+        assert!(overflow.holds(at(4800)), "as long as an overflow does");
+        assert_eq!(overflow.take_back(at(4800), 0.9e6), Some(0), "it may have fallen for a queue since");
+        assert!(!overflow.holds(at(4900)), "further losses do not hold it longer");
+    }
+
+    #[test]
+    fn a_line_that_carries_much_less_or_is_probed_again_overflows_anew() {
+        assert_eq!(noted().take_back(at(2000), 0.7e6), None, "a slower line");
+        assert_eq!(noted().take_back(at(3000), 1e6), None, "the window may have grown");
+    }
+}
