@@ -194,10 +194,11 @@ fn reordering(draw: &mut Draw, lines: &mut [Line], _: f64) -> Event {
     Event { what: "reordering", capacity: least_sum(lines), outages: 0.0, dark: 0.0 }
 }
 
-/// One line loses in bursts of 3 to 50 packets, 0.05 to 1 % of them all.
+/// One line loses in bursts of 3 to 20 packets on average, 0.05 to 1 % of them all. Longer ones outlast the packets on their way, and a line
+/// that carries nothing but a keepalive now and then stays dead for as many of them.
 fn bursts(draw: &mut Draw, lines: &mut [Line], _: f64) -> Event {
     let which = draw.pick(&[0, 1]);
-    let (ends, part) = (1.0 / draw.log_between(3.0, 50.0), draw.log_between(0.05, 1.0) / 100.0);
+    let (ends, part) = (1.0 / draw.log_between(3.0, 20.0), draw.log_between(0.05, 1.0) / 100.0);
     let begins = ends * part / (1.0 - part);
     lines[which].keys.push(format!(
         "loss = {{ model = \"gilbert-elliott\", good_to_bad = \"{:.5} %\", bad_to_good = \"{:.3} %\" }}",
