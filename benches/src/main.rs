@@ -1,15 +1,13 @@
 //! Packet-hops per second of CPU time, on one core, without a trace listener.
 //!
-//! `speed` runs all benchmarks; `speed single` (or `multipath`, `thousand`, `dumbbell`, `fat-tree`, `diamond`,
-//! `wifi-chain`, `wifi-mesh`, `heap`) one. Each
-//! simulation is built and run once to warm up and then `--repeat N` times (3), and the best run counts:
-//! on a shared machine the least disturbed run is the one that measures the program. A packet-hop is a data
-//! packet or an ACK that was delivered over one link. Beside them stands the time that a 4-ary heap with
-//! 1 000 pending events takes per hold on this machine, so that figures of different machines can be compared.
-//! `--duration "1 s"` simulates less time, for tools that count instructions and slow everything down.
+//! Each simulation is built and run once to warm up and then some times more, and the best run counts: on a shared machine the least
+//! disturbed run is the one that measures the program. A packet-hop is a data packet or an ACK that was delivered over one link. Beside
+//! them stands the time that a 4-ary heap with 1 000 pending events takes per hold on this machine, so that figures of different machines
+//! can be compared. Less time (`--duration`) is for tools that count instructions and slow everything down.
 
 mod heap;
 
+use clap::{Parser, ValueEnum};
 use ropewalk_scenario::{RunOptions, load, run};
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Write;
@@ -55,11 +53,17 @@ fn dumbbell() -> String {
     text
 }
 
+/// What was given does not fit.
+fn refuse(message: &str) -> ! {
+    eprintln!("{message}");
+    std::process::exit(2)
+}
+
 /// Runs one scenario and prints its line.
 fn measure(name: &str, source: &str, duration: Option<&str>, repeat: u32) {
     let duration = duration.map(|time| ("scenario.duration".to_owned(), format!("\"{time}\"")));
     let overrides: Vec<(String, String)> = duration.into_iter().collect();
-    let scenario = load(source, None, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = load(source, None, &overrides).unwrap_or_else(|error| refuse(&error.to_string()));
     let mut best = f64::INFINITY;
     let mut hops = 0;
     let mut events = 0;
@@ -83,7 +87,7 @@ fn measure(name: &str, source: &str, duration: Option<&str>, repeat: u32) {
 fn measure_short(name: &str, source: &str, overrides: &[(&str, &str)], repeat: u32) {
     let own = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
     let overrides: Vec<(String, String)> = overrides.iter().map(own).collect();
-    let scenario = load(source, None, &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = load(source, None, &overrides).unwrap_or_else(|error| refuse(&error.to_string()));
     let outcome = run(&scenario, &RunOptions::default()).expect("benchmarks run to their end");
     let runs = 10 * repeat.max(1);
     let before = cpu_seconds();
@@ -101,49 +105,74 @@ fn measure_short(name: &str, source: &str, overrides: &[(&str, &str)], repeat: u
     );
 }
 
+const THOUSAND: &str = include_str!("../scenarios/thousand.toml");
+const FAT_TREE: &str = include_str!("../scenarios/fat-tree.toml");
+const WIFI_CHAIN: &str = include_str!("../scenarios/wifi-chain.toml");
+const WIFI_MESH: &str = include_str!("../scenarios/wifi-mesh.toml");
+const SINGLE: &str = include_str!("../scenarios/single.toml");
+const MULTIPATH: &str = include_str!("../scenarios/multipath.toml");
 /// The two-radio diamond: 20 MB of Multipath TCP.
 const DIAMOND: &str = include_str!("../../scenarios/diamond.toml");
 
-fn main() {
-    let mut repeat = 3;
-    let mut duration = None;
-    let mut chosen = Vec::new();
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--repeat" => repeat = arguments.next().and_then(|n| n.parse().ok()).expect("--repeat N"),
-            "--duration" => duration = Some(arguments.next().expect("--duration TIME")),
-            name => chosen.push(name.to_owned()),
+/// Packet-hops per second of CPU time, the best of some runs.
+#[derive(Parser)]
+struct Arguments {
+    /// What to run; all, if none is named.
+    benchmarks: Vec<Benchmark>,
+    /// Runs after the first. `thousand` has one at most.
+    #[arg(long, default_value_t = 3)]
+    repeat: u32,
+    /// Simulated time of each run, as "0.5 s"; the scenarios' own, if not given. It is not for `diamond` and the meshes.
+    #[arg(long, value_name = "TIME")]
+    duration: Option<String>,
+}
+
+/// The largest comes first: a peak of memory never falls again.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Benchmark {
+    /// A textbook 4-ary heap, which makes machines comparable.
+    Heap,
+    /// A thousand TCP flows.
+    Thousand,
+    /// Multipath TCP in a fat tree.
+    FatTree,
+    /// 20 MB of Multipath TCP over a diamond of two radios.
+    Diamond,
+    /// A chain of radios.
+    WifiChain,
+    /// A mesh of radios.
+    WifiMesh,
+    /// One TCP flow.
+    Single,
+    /// One Multipath TCP connection over two paths.
+    Multipath,
+    /// TCP flows that share a link.
+    Dumbbell,
+}
+
+impl Benchmark {
+    fn run(self, duration: Option<&str>, repeat: u32) {
+        match self {
+            Self::Heap => {
+                println!("4-ary heap, 1 000 pending events: {:.1} ns per hold", heap::nanoseconds_per_hold());
+            }
+            Self::Thousand => measure("thousand", THOUSAND, duration, repeat.min(1)),
+            Self::FatTree => measure("fat-tree", FAT_TREE, duration, repeat),
+            Self::Diamond => measure_short("diamond", DIAMOND, &[("wifi.routes.b.channel", "6")], repeat),
+            Self::WifiChain => measure_short("wifi-chain", WIFI_CHAIN, &[], repeat),
+            Self::WifiMesh => measure_short("wifi-mesh", WIFI_MESH, &[], repeat),
+            Self::Single => measure("single", SINGLE, duration, repeat),
+            Self::Multipath => measure("multipath", MULTIPATH, duration, repeat),
+            Self::Dumbbell => measure("dumbbell", &dumbbell(), duration, repeat),
         }
     }
-    let duration = duration.as_deref();
-    let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|c| c == name);
-    if wanted("heap") {
-        println!("4-ary heap, 1 000 pending events: {:.1} ns per hold", heap::nanoseconds_per_hold());
-    }
-    // The largest comes first: a peak never falls again.
-    if wanted("thousand") {
-        measure("thousand", include_str!("../scenarios/thousand.toml"), duration, repeat.min(1));
-    }
-    if wanted("fat-tree") {
-        measure("fat-tree", include_str!("../scenarios/fat-tree.toml"), duration, repeat);
-    }
-    if wanted("diamond") {
-        measure_short("diamond", DIAMOND, &[("wifi.routes.b.channel", "6")], repeat);
-    }
-    if wanted("wifi-chain") {
-        measure_short("wifi-chain", include_str!("../scenarios/wifi-chain.toml"), &[], repeat);
-    }
-    if wanted("wifi-mesh") {
-        measure_short("wifi-mesh", include_str!("../scenarios/wifi-mesh.toml"), &[], repeat);
-    }
-    if wanted("single") {
-        measure("single", include_str!("../scenarios/single.toml"), duration, repeat);
-    }
-    if wanted("multipath") {
-        measure("multipath", include_str!("../scenarios/multipath.toml"), duration, repeat);
-    }
-    if wanted("dumbbell") {
-        measure("dumbbell", &dumbbell(), duration, repeat);
+}
+
+fn main() {
+    let Arguments { benchmarks, repeat, duration } = Arguments::parse();
+    for &benchmark in Benchmark::value_variants() {
+        if benchmarks.is_empty() || benchmarks.contains(&benchmark) {
+            benchmark.run(duration.as_deref(), repeat);
+        }
     }
 }
