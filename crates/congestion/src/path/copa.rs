@@ -406,10 +406,17 @@ impl PathCopa {
 
     /// Many were lost in a round, and no queue shows.
     fn on_overflow(&mut self, now: Instant, rate: f64) {
-        match self.overflow.take_back(now, rate) {
+        let before = if self.fills_again() { None } else { self.overflow.take_back(now, rate) };
+        match before {
             Some(cwnd) => self.window.set_cwnd(self.window.cwnd.max(cwnd)),
             None => self.shrink_to_rate(now, rate),
         }
+    }
+
+    /// Was the buffer of the last overflow half full in this round? Two packets in it are no queue (δ).
+    fn fills_again(&self) -> bool {
+        let packets = f64::from(self.window.smss) / DELTA / self.bandwidth.get().max(1.0);
+        self.delays.round_queue() > (self.overflow.queue() / 2.0).max(packets)
     }
 
     /// The buffer is too short for a queue to show. No more than what is delivered leaves, until it is time to look whether there is more: as

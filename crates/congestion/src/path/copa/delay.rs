@@ -85,6 +85,11 @@ impl Delays {
         self.most.iter().copied().fold(0.0, f64::max) - self.base()
     }
 
+    /// The longest wait of the last round.
+    pub(super) fn round_queue(&self) -> f64 {
+        self.most[(self.rounds + RANGE_ROUNDS - 1) % RANGE_ROUNDS] - self.base()
+    }
+
     /// Is a base known, of a path that is not known to reorder?
     pub(super) fn are_in_order(&self) -> bool {
         self.base() > 0.0 && self.reordering == 0.0
