@@ -5,6 +5,7 @@ mod changes;
 mod clocks;
 mod cost;
 mod cross;
+mod home;
 mod marks;
 mod voice;
 
@@ -48,6 +49,7 @@ pub(crate) fn all(setting: &Setting<'_>) -> Vec<Case> {
     voice::cases(setting, &mut cases);
     marks::cases(setting, &mut cases);
     cost::cases(setting, &mut cases);
+    home::cases(setting, &mut cases);
     cases
 }
 

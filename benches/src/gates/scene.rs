@@ -26,8 +26,10 @@ pub(crate) struct Line {
     pub(crate) traces: Option<[String; 2]>,
     /// A link of 802.11b at 11 Mbit/s instead of all this.
     pub(crate) is_wireless: bool,
-    /// Keys of the flows beside it.
+    /// Keys of the flows beside it, towards the client's side.
     pub(crate) cross: Vec<String>,
+    /// The same the other way.
+    pub(crate) cross_back: Vec<String>,
 }
 
 impl Line {
@@ -43,17 +45,23 @@ impl Line {
             traces: None,
             is_wireless: false,
             cross: Vec::new(),
+            cross_back: Vec::new(),
         }
+    }
+
+    /// Does anybody else use it?
+    pub(crate) const fn is_shared(&self) -> bool {
+        !self.cross.is_empty() || !self.cross_back.is_empty()
     }
 
     fn write(&self, text: &mut String, index: usize) {
         if self.is_wireless {
             return self.write_wireless(text, index);
         }
-        let [a, b] = if self.cross.is_empty() {
-            ["hub".to_owned(), "cpe".to_owned()]
-        } else {
+        let [a, b] = if self.is_shared() {
             [format!("a{index}"), format!("b{index}")]
+        } else {
+            ["hub".to_owned(), "cpe".to_owned()]
         };
         let _ = writeln!(text, "[links.line{index}]\nbetween = [\"{a}\", \"{b}\"]");
         match &self.traces {
@@ -75,7 +83,7 @@ impl Line {
         if !self.changes.is_empty() {
             let _ = writeln!(text, "changes = [\n  {}\n]", self.changes.join(",\n  "));
         }
-        if !self.cross.is_empty() {
+        if self.is_shared() {
             self.write_beside(text, index);
         }
     }
@@ -97,11 +105,16 @@ impl Line {
                 "[links.{name}{index}]\nbetween = [\"{a}\", \"{b}\"]\ndelay = \"{delay}\"\n{fast}"
             );
         }
-        for (number, keys) in self.cross.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "[connections.cross{index}-{number}]\nfrom = \"x{index}\"\nto = \"y{index}\"\n{keys}"
-            );
+        for (name, ends, flows) in
+            [("cross", ["x", "y"], &self.cross), ("back", ["y", "x"], &self.cross_back)]
+        {
+            let [from, to] = ends;
+            for (number, keys) in flows.iter().enumerate() {
+                let _ = writeln!(
+                    text,
+                    "[connections.{name}{index}-{number}]\nfrom = \"{from}{index}\"\nto = \"{to}{index}\"\n{keys}"
+                );
+            }
         }
     }
 
@@ -119,7 +132,7 @@ impl Line {
     /// The path of a bond over it.
     fn path(&self, index: usize, cost: Option<u32>) -> String {
         let cost = cost.map(|cost| format!(", cost = {cost}")).unwrap_or_default();
-        if self.cross.is_empty() || self.is_wireless {
+        if !self.is_shared() || self.is_wireless {
             return format!("{{ link = \"line{index}\"{cost} }}");
         }
         format!("{{ link = \"in{index}\", via = [\"line{index}\", \"out{index}\"]{cost} }}")
@@ -149,8 +162,10 @@ pub(crate) struct Scene {
     pub(crate) seed: u64,
     /// Its lines.
     pub(crate) lines: Vec<Line>,
-    /// Keys of the flows inside, by name.
+    /// Keys of the flows inside to the client, by name.
     pub(crate) inside: Vec<(String, String)>,
+    /// The same of those to the server.
+    pub(crate) upwards: Vec<(String, String)>,
     /// Keys of the hub, the cpe, the server and the client.
     pub(crate) nodes: [String; 4],
     /// More keys of the bond.
@@ -168,6 +183,7 @@ impl Scene {
             seed,
             lines,
             inside: Vec::new(),
+            upwards: Vec::new(),
             nodes: Default::default(),
             bond: String::new(),
             has_costs: false,
@@ -216,8 +232,10 @@ impl Scene {
             "[bonds.home]\nbetween = [\"hub\", \"cpe\"]\npaths = [{}]\n{keys}",
             paths.join(", ")
         );
-        for (name, keys) in &self.inside {
-            let _ = writeln!(text, "[connections.{name}]\nfrom = \"server\"\nto = \"client\"\n{keys}");
+        for (from, to, flows) in [("server", "client", &self.inside), ("client", "server", &self.upwards)] {
+            for (name, keys) in flows {
+                let _ = writeln!(text, "[connections.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\n{keys}");
+            }
         }
     }
 }

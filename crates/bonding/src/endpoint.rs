@@ -105,7 +105,7 @@ impl<P: Payload> Endpoint<P> {
         let mut usable = PathSet::EMPTY;
         ids().for_each(|id| usable.insert(id));
         let own = config.resequencer;
-        Ok(Self {
+        let mut endpoint = Self {
             paths: ids().map(|id| new_path(&config, id, now)).collect(),
             backlog: Backlog::new(config.tuning.bond.codel_target),
             copies: Vec::with_capacity(config.paths.len()),
@@ -128,7 +128,9 @@ impl<P: Payload> Endpoint<P> {
             clock: SteadyClock::new(now, config.report_interval),
             now,
             config,
-        })
+        };
+        (0..endpoint.paths.len()).for_each(|place| endpoint.begin_train(PathId(place as u8)));
+        Ok(endpoint)
     }
 
     /// Takes a datagram that came by a path. `now` must not be before it came: a driver reads its
@@ -411,7 +413,7 @@ impl<P: Payload> Endpoint<P> {
             self.paths[place].begin_anew(self.now);
         }
         if from == PathState::Down {
-            self.feedback.begin_train(id);
+            self.begin_train(id);
         }
     }
 

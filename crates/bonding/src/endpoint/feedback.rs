@@ -56,11 +56,6 @@ pub(super) struct Feedback {
 
 impl Feedback {
     pub(super) fn new(config: &Config, now: Instant) -> Self {
-        let is_controlled = AnyScheduler::is_controlled(config);
-        let mut trains = [0; MAX_PATHS];
-        if is_controlled {
-            trains[..config.paths.len()].fill(INITIAL_WINDOW);
-        }
         Self {
             report_at: now.saturating_add(config.report_interval),
             reported_at: now,
@@ -72,9 +67,9 @@ impl Feedback {
             keepalive_on: PathSet::EMPTY,
             replies: [None; MAX_PATHS],
             reply_on: PathSet::EMPTY,
-            is_controlled,
+            is_controlled: AnyScheduler::is_controlled(config),
             soon: config.tuning.copa.report_interval,
-            trains,
+            trains: [0; MAX_PATHS],
             has_data: false,
             way: None,
             missing: [None; MAX_PATHS],
@@ -149,9 +144,13 @@ impl Feedback {
         self.missing[missing.path.index()] = Some(missing);
     }
 
-    /// A path has come back: a train measures its rate again.
-    pub(super) fn begin_train(&mut self, path: PathId) {
-        self.trains[path.index()] = if self.is_controlled { INITIAL_WINDOW } else { 0 };
+    /// A train is to measure the rate of a path, if paths are controlled. Returns the number of the
+    /// last keepalive that may leave before it: one that is due at this moment.
+    fn begin_train(&mut self, path: PathId) -> Option<u32> {
+        self.is_controlled.then(|| {
+            self.trains[path.index()] = INITIAL_WINDOW;
+            self.keepalives_sent.wrapping_add(1)
+        })
     }
 
     /// Data came, so a report is due soon if paths are controlled.
@@ -205,6 +204,13 @@ fn next(at: Instant, interval: Duration, now: Instant) -> Instant {
 }
 
 impl<P: Payload> Endpoint<P> {
+    /// The bond begins, or a path has come back: a train measures the path's rate.
+    pub(super) fn begin_train(&mut self, path: PathId) {
+        if let Some(before) = self.feedback.begin_train(path) {
+            self.paths[path.index()].liveness.on_train(before);
+        }
+    }
+
     /// The next control packet to send, and its path: requests for missing packets, answers,
     /// keepalives, trains, then reports.
     pub(super) fn next_control(&mut self, now: Instant) -> Option<(PathId, Control)> {

@@ -24,6 +24,8 @@ pub(crate) struct Liveness {
     answers_since: Option<Instant>,
     /// When the clock was set. Keepalives that left before have no round trip.
     gap_at: Option<Instant>,
+    /// The last keepalive before a train of which no keepalive behind it has been answered.
+    before_train: Option<u32>,
     last_answered: Option<u32>,
     rtt: SmoothedRtt,
 }
@@ -39,6 +41,7 @@ impl Liveness {
             answers: 0,
             answers_since: None,
             gap_at: None,
+            before_train: None,
             last_answered: None,
             rtt: SmoothedRtt::default(),
         }
@@ -56,6 +59,9 @@ impl Liveness {
         let is_old = self.last_answered.is_some_and(|last| (number.wrapping_sub(last) as i32) <= 0);
         if is_old {
             return None;
+        }
+        if self.before_train.is_some_and(|last| number.wrapping_sub(last) as i32 > 0) {
+            self.before_train = None;
         }
         let is_in_row = self.last_answered.is_some_and(|last| number.wrapping_sub(last) == 1);
         self.last_answered = Some(number);
@@ -101,6 +107,12 @@ impl Liveness {
         }
     }
 
+    /// A packet train leaves behind keepalive `last`. The keepalives after it wait until a slow line has
+    /// sent the train.
+    pub(crate) fn on_train(&mut self, last: u32) {
+        self.before_train = Some(last);
+    }
+
     /// The path is watched closely from now on. The silence until now does not count.
     pub(crate) fn begin_watch(&mut self, now: Instant) {
         if self.state == PathState::Up {
@@ -120,9 +132,9 @@ impl Liveness {
     /// A proof is old by its way back when it arrives, about half a round trip. Answers come as
     /// often as keepalives are sent, however long the path is, except that round trips vary. So the
     /// silence must last for `answers` intervals at least, and for four mean deviations more
-    /// (RFC 6298 §2.3).
+    /// (RFC 6298 §2.3). How long a train takes is not known before something behind it has arrived.
     fn bearable(&self, configured: Duration, answers: u64, config: &KeepaliveConfig) -> Duration {
-        if !self.is_proven {
+        if !self.is_proven || self.before_train.is_some() {
             return configured.max(UNKNOWN);
         }
         let way_back = self.rtt.srtt().unwrap_or_default() / 2;
@@ -234,6 +246,23 @@ mod tests {
         assert_eq!(path.state, PathState::Up);
         path.check(at(1000), &config);
         assert_eq!(path.state, PathState::Down);
+    }
+
+    #[test]
+    fn a_train_on_a_slow_line_is_no_silence() {
+        let config = KeepaliveConfig::default();
+        let mut path = proven(&config);
+        path.on_train(2);
+        path.on_answer(at(10), 2, RTT, &config);
+        // A line of 0.5 Mbit/s takes 0.25 s to send the train. Until then no keepalive behind it arrives.
+        path.check(at(250), &config);
+        assert_eq!(path.state, PathState::Up);
+        path.on_answer(at(250), 3, Duration::from_millis(210), &config);
+        let silence = Duration::from_millis(100) + path.rtt.rttvar() * 4;
+        assert_eq!(path.deadline(&config), Some(at(250) + silence), "as without a train");
+        path.on_train(5);
+        path.on_answer(at(260), 4, RTT, &config);
+        assert_eq!(path.deadline(&config), Some(at(1260)), "that one left before the train");
     }
 
     #[test]

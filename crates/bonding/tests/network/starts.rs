@@ -2,7 +2,8 @@
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line};
-use ropewalk_bonding::{Config, CostFirstConfig, FlowAwareConfig, PathConfig, SchedulerConfig};
+use ropewalk_bonding::{Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, SchedulerConfig};
+use ropewalk_units::Instant;
 
 /// Lines of (Mbit/s, round trip in ms), and the greatest loads in Mbit/s of which nothing is lost:
 /// once the bond is up, and from its own first moment on.
@@ -64,4 +65,25 @@ fn a_bond_that_knows_nothing_loses_nothing_of_a_moderate_start() {
     for (lines, _, most) in cases() {
         assert_nothing_lost(&lines, most, 0.0);
     }
+}
+
+/// A train takes 0.25 s on 0.5 Mbit/s, and 0.5 s on 0.25: longer than a silence may last. If the path went down for it, the next train
+/// would follow.
+#[test]
+fn the_train_of_a_slow_line_takes_no_path_down() {
+    for mbps in [0.25, 0.5, 1.0] {
+        let paths = (0..2).map(|place| PathConfig::new(format!("p{place}"), Some(place))).collect();
+        let config = Config::new(paths, SchedulerConfig::RateAware);
+        let slow_upwards = [line(6.0, 7.0), line(mbps, 7.0)];
+        let mut bond = Bond::new(&config, vec![slow_upwards, [line(18.0, 5.0), line(3.0, 5.0)]], 1);
+        bond.run(at(5.0), &mut ConstantRate::new(Vec::new()));
+        for end in 0..2 {
+            let changes: Vec<_> = bond.events(end).iter().filter(is_change).collect();
+            assert!(changes.is_empty(), "{mbps} Mbit/s, end {end}: {changes:?}");
+        }
+    }
+}
+
+fn is_change((_, event): &&(Instant, Event)) -> bool {
+    matches!(event, Event::PathStateChanged { .. })
 }

@@ -28,12 +28,6 @@ impl PathBbr {
     pub(super) fn on_drained(&mut self, now: Instant, rtt: Duration) {
         self.bbr.on_drained(now, rtt);
     }
-
-    /// Packets are of another size from now on.
-    pub(super) fn set_packet_size(&mut self, size: u32) {
-        self.window.smss = size;
-        self.window.set_cwnd(self.window.cwnd.max(bbr::MIN_PIPE_CWND * size));
-    }
 }
 
 impl PathController for PathBbr {

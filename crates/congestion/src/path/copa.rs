@@ -188,14 +188,13 @@ impl PathCopa {
             delivered: 0,
             rounds_after_start: 0,
             overflow: Overflow::new(now),
-            peer: Peer::new(now),
+            peer: Peer::new(now, size),
         }
     }
 
     fn set_packet_size(&mut self, size: u32) {
         self.window.smss = size;
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
-        self.bbr.set_packet_size(size);
     }
 
     fn floor(&self) -> u32 {
@@ -433,7 +432,7 @@ impl PathCopa {
     fn compete(&mut self, now: Instant, lossy: bool) {
         self.mode = Mode::Competitive { drain: Drain::new(now, lossy, &self.tuning) };
         // Copa yields before it finds them: its window is no longer a flow's that competes.
-        self.peer = Peer::new(now);
+        self.peer.begin_anew(now);
         self.full_rounds = 0;
     }
 
@@ -529,7 +528,7 @@ impl PathController for PathCopa {
     fn on_timeout(&mut self, now: Instant) {
         self.bbr.on_timeout(now);
         self.window.set_cwnd(self.floor());
-        self.peer = Peer::new(now);
+        self.peer.begin_anew(now);
         self.mode = Mode::SlowStart;
         self.rounds_after_start = 0;
         self.full_rounds = 0;

@@ -415,19 +415,56 @@ fn a_queue_that_others_hold_is_competed_with_until_it_goes() {
     assert!(share > 0.97, "{share}");
 }
 
-/// One packet in a hundred is lost, as the others' are: a CUBIC flow has some 15 on its way then, where the line holds 150.
-#[test]
-fn beside_others_a_path_slows_down_for_losses() {
+/// What a path has of its line of 20 Mbit/s beside others that hold a queue, where one packet in so many is lost.
+fn share_beside_others(size: u32, lose_each: u64) -> f64 {
     let mut line = copa(20.0, 50);
+    line.size = size;
     line.lose_each = 100;
     line.run(10.0);
     let alone = line.share(3.0);
     assert!(alone > 0.9, "{alone}");
+    line.lose_each = lose_each;
     line.foreign = Duration::from_millis(40);
     line.run(2.0);
     assert!(line.path.controller().is_competing());
-    let beside = line.share(3.0);
+    line.share(3.0)
+}
+
+/// The others lose as much: a CUBIC flow has some 15 packets on its way then, where the line holds 150.
+#[test]
+fn beside_others_a_path_slows_down_for_losses() {
+    let beside = share_beside_others(SIZE, 100);
     assert!((0.05..0.4).contains(&beside), "{beside}");
+}
+
+/// RFC 4828 §3: as many octets, and not as many packets.
+#[test]
+fn beside_others_small_packets_have_the_share_of_full_ones() {
+    for lose_each in [100, 10] {
+        let [small, full] = [SIZE / 8, SIZE].map(|size| share_beside_others(size, lose_each));
+        assert!((0.7..1.5).contains(&(small / full)), "one in {lose_each} lost: {small} and {full}");
+    }
+}
+
+/// ACKs of which a fifth is lost: BBR goes down to its least window (MinPipeCwnd).
+#[test]
+fn beside_others_small_packets_have_room_for_four_full_ones() {
+    let mut line = copa(20.0, 50);
+    line.size = SIZE / 8;
+    line.lose_each = 100;
+    line.run(10.0);
+    line.foreign = Duration::from_millis(40);
+    line.run(2.0);
+    (line.offered, line.waiting, line.lose_each) = (20e3, 0.0, 5);
+    let mut least = u32::MAX;
+    for _ in 0..60 {
+        line.run(0.1);
+        let controller = line.path.controller();
+        if controller.is_competing() {
+            least = least.min(controller.inflight_bound());
+        }
+    }
+    assert!((4 * SIZE..20 * SIZE).contains(&least), "{least}");
 }
 
 #[test]

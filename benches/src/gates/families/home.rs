@@ -1,0 +1,95 @@
+//! Lines as homes have them: less upwards than downwards, and traffic both ways.
+
+use super::{CONTROLS, Setting, bulk_keys, each};
+use crate::case::{Case, Finding, Judge, Run, beside_each_line};
+use crate::draw::Draw;
+use crate::measure::Record;
+use crate::scene::{Line, Scene};
+
+pub(super) fn cases(setting: &Setting<'_>, cases: &mut Vec<Case>) {
+    each(setting, cases, "two-ways", setting.scale.count(2, 40), |draw, _| two_ways(draw, setting));
+    each(setting, cases, "upload-beside", setting.scale.count(1, 40), |draw, _| upload_beside(draw, setting));
+}
+
+/// DSL, cable or a phone's line: one to twenty times as much downwards as upwards.
+fn line(draw: &mut Draw) -> Line {
+    let mut line =
+        Line::new(draw.log_between(4.0, 200.0), draw.log_between(6.0, 80.0), draw.log_count(20, 1000));
+    line.back_mbps = Some(((line.mbps / draw.log_between(1.0, 20.0)).max(0.5) * 100.0).round() / 100.0);
+    line
+}
+
+/// Flows downwards, upwards, or both.
+fn two_ways(draw: &mut Draw, setting: &Setting<'_>) -> (String, Vec<Run>, Judge) {
+    let lines = vec![line(draw), line(draw)];
+    let mut scene = Scene::new(setting.scale.seconds(30.0, 90.0), draw.seed(), lines);
+    let (ways, flows, control) =
+        (draw.pick(&["down", "up", "both", "both"]), draw.pick(&[1, 4]), draw.pick(&CONTROLS));
+    for flow in 0..flows {
+        if ways != "up" {
+            scene.inside.push((format!("flow{flow}"), bulk_keys(control, 0.0)));
+        }
+        if ways != "down" {
+            scene.upwards.push((format!("up{flow}"), bulk_keys(control, 0.0)));
+        }
+    }
+    let what = format!("{}; {flows} {control} {ways}", describe(&scene.lines));
+    let judge = move |records: &[Record]| ways_findings(records, ways);
+    (what, beside_each_line(&scene, setting.scheduler), Box::new(judge))
+}
+
+fn ways_findings(records: &[Record], ways: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (way, flows, bar) in
+        [("up", "flow", "downwards, of the best line"), ("down", "up", "upwards, of the best line")]
+    {
+        if ways != way {
+            findings.push(Finding::least(bar, of_the_best(records, flows), 0.95));
+        }
+    }
+    findings
+}
+
+/// What flows have through the bond of what they have by the line that is best for them.
+fn of_the_best(records: &[Record], flows: &str) -> f64 {
+    let mbps = |record: &Record| -> f64 {
+        record.flows.iter().filter(|flow| flow.name.starts_with(flows)).map(|flow| flow.mbps).sum()
+    };
+    mbps(&records[0]) / records[1..].iter().map(mbps).fold(0.0, f64::max)
+}
+
+/// A flow downwards inside; others of the house fill one line or both upwards, outside the bond.
+fn upload_beside(draw: &mut Draw, setting: &Setting<'_>) -> (String, Vec<Run>, Judge) {
+    let mut lines = vec![line(draw), line(draw)];
+    let (outside, place) = (draw.log_count(1, 4), draw.pick(&[None, Some(0), Some(1)]));
+    for (index, line) in lines.iter_mut().enumerate() {
+        if place.is_none_or(|only| only == index) {
+            line.cross_back = (0..outside).map(|_| bulk_keys("cubic", 0.0)).collect();
+        }
+    }
+    let mut scene = Scene::new(setting.scale.seconds(30.0, 90.0), draw.seed(), lines);
+    let control = draw.pick(&CONTROLS);
+    scene.inside.push(("flow0".into(), bulk_keys(control, 5.0)));
+    let what =
+        format!("{}; 1 {control} down, {outside} CUBIC up beside on {place:?}", describe(&scene.lines));
+    let judge = |records: &[Record]| {
+        vec![
+            Finding::least("downwards, of the best line", of_the_best(records, "flow"), 0.95),
+            Finding::shown("lines drop", records[0].drops()),
+        ]
+    };
+    (what, beside_each_line(&scene, setting.scheduler), Box::new(judge))
+}
+
+fn describe(lines: &[Line]) -> String {
+    let one = |line: &Line| {
+        format!(
+            "{}/{} Mbit/s {} ms {}",
+            line.mbps,
+            line.back_mbps.unwrap_or(line.mbps),
+            line.rtt_ms,
+            line.queue.replace('"', "")
+        )
+    };
+    lines.iter().map(one).collect::<Vec<_>>().join(" + ")
+}
