@@ -9,6 +9,7 @@ const FIRST: &[&str] = &[
     "cross-tcp/2 share over 400 packets",
     "late/1 of a punctual gateway",
     "steps/0 datagrams lost beyond what outages cost",
+    "upload-beside/0 downwards, of the best line",
 ];
 
 /// The same of the second drawing.

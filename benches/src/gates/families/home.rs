@@ -15,7 +15,8 @@ pub(super) fn cases(setting: &Setting<'_>, cases: &mut Vec<Case>) {
 fn line(draw: &mut Draw) -> Line {
     let mut line =
         Line::new(draw.log_between(4.0, 200.0), draw.log_between(6.0, 80.0), draw.log_count(20, 1000));
-    line.back_mbps = Some(((line.mbps / draw.log_between(1.0, 20.0)).max(0.5) * 100.0).round() / 100.0);
+    let upwards = (line.mbps / draw.log_between(1.0, 20.0)).max(0.5);
+    line.back_mbps = Some(libm::round(upwards * 100.0) / 100.0);
     line
 }
 
@@ -39,15 +40,10 @@ fn two_ways(draw: &mut Draw, setting: &Setting<'_>) -> (String, Vec<Run>, Judge)
 }
 
 fn ways_findings(records: &[Record], ways: &str) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (way, flows, bar) in
-        [("up", "flow", "downwards, of the best line"), ("down", "up", "upwards, of the best line")]
-    {
-        if ways != way {
-            findings.push(Finding::least(bar, of_the_best(records, flows), 0.95));
-        }
-    }
-    findings
+    let down = (ways != "up").then_some(("downwards, of the best line", "flow"));
+    let up = (ways != "down").then_some(("upwards, of the best line", "up"));
+    let finding = |(bar, flows)| Finding::least(bar, of_the_best(records, flows), 0.95);
+    down.into_iter().chain(up).map(finding).collect()
 }
 
 /// What flows have through the bond of what they have by the line that is best for them.
