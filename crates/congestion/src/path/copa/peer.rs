@@ -42,7 +42,8 @@ impl Peer {
         self.window.map_or(UNLIMITED, |window| (FAIR * f64::from(window.cwnd)) as u32)
     }
 
-    /// The path loses a packet; its packets have `size` octets. This flow loses as many octets, in fewer packets. All losses of a round trip are one event (RFC 5681 §4.3).
+    /// The path loses a packet; its packets have `size` octets. This flow loses as many octets, in fewer packets. All losses of a round
+    /// trip are one event (RFC 5681 §4.3).
     /// Where more was on its way than the bound, the path lost what this flow would not have sent.
     pub(super) fn on_lost(&mut self, packet: &LostPacket, size: u32) {
         if packet.prior_delivered < self.decreased_at || packet.tx_in_flight > self.bound() {
