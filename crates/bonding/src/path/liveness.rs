@@ -132,9 +132,9 @@ impl Liveness {
     /// A proof is old by its way back when it arrives, about half a round trip. Answers come as
     /// often as keepalives are sent, however long the path is, except that round trips vary. So the
     /// silence must last for `answers` intervals at least, and for four mean deviations more
-    /// (RFC 6298 §2.3). How long a train takes is not known before something behind it has arrived.
+    /// (RFC 6298 §2.3).
     fn bearable(&self, configured: Duration, answers: u64, config: &KeepaliveConfig) -> Duration {
-        if !self.is_proven || self.before_train.is_some() {
+        if !self.is_proven {
             return configured.max(UNKNOWN);
         }
         let way_back = self.rtt.srtt().unwrap_or_default() / 2;
@@ -146,8 +146,11 @@ impl Liveness {
         self.bearable(config.suspect_after, 2, config)
     }
 
+    /// How long a train takes is not known before something behind it has arrived. A path that went
+    /// down for its own train would send the next one when it comes back.
     fn down_after(&self, config: &KeepaliveConfig) -> Duration {
-        self.bearable(config.down_after, 3, config)
+        let usual = self.bearable(config.down_after, 3, config);
+        if self.before_train.is_some() { usual.max(UNKNOWN) } else { usual }
     }
 
     /// The state as of `now`.
@@ -249,20 +252,23 @@ mod tests {
     }
 
     #[test]
-    fn a_train_on_a_slow_line_is_no_silence() {
+    fn a_path_does_not_go_down_for_its_own_train() {
         let config = KeepaliveConfig::default();
         let mut path = proven(&config);
         path.on_train(2);
         path.on_answer(at(10), 2, RTT, &config);
         // A line of 0.5 Mbit/s takes 0.25 s to send the train. Until then no keepalive behind it arrives.
         path.check(at(250), &config);
-        assert_eq!(path.state, PathState::Up);
+        assert_eq!(path.state, PathState::Suspected);
         path.on_answer(at(250), 3, Duration::from_millis(210), &config);
         let silence = Duration::from_millis(100) + path.rtt.rttvar() * 4;
         assert_eq!(path.deadline(&config), Some(at(250) + silence), "as without a train");
         path.on_train(5);
         path.on_answer(at(260), 4, RTT, &config);
-        assert_eq!(path.deadline(&config), Some(at(1260)), "that one left before the train");
+        path.check(at(1259), &config);
+        assert_eq!(path.state, PathState::Suspected, "that one left before the train");
+        path.check(at(1260), &config);
+        assert_eq!(path.state, PathState::Down);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use crate::apps::{ConstantRate, Flow};
 use crate::net::{Bond, at, line};
-use ropewalk_bonding::{Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, SchedulerConfig};
+use ropewalk_bonding::{
+    Config, CostFirstConfig, Event, FlowAwareConfig, PathConfig, PathState, SchedulerConfig,
+};
 use ropewalk_units::Instant;
 
 /// Lines of (Mbit/s, round trip in ms), and the greatest loads in Mbit/s of which nothing is lost:
@@ -78,12 +80,12 @@ fn the_train_of_a_slow_line_takes_no_path_down() {
         let mut bond = Bond::new(&config, vec![slow_upwards, [line(18.0, 5.0), line(3.0, 5.0)]], 1);
         bond.run(at(5.0), &mut ConstantRate::new(Vec::new()));
         for end in 0..2 {
-            let changes: Vec<_> = bond.events(end).iter().filter(is_change).collect();
-            assert!(changes.is_empty(), "{mbps} Mbit/s, end {end}: {changes:?}");
+            let deaths: Vec<_> = bond.events(end).iter().filter(is_death).collect();
+            assert!(deaths.is_empty(), "{mbps} Mbit/s, end {end}: {deaths:?}");
         }
     }
 }
 
-fn is_change((_, event): &&(Instant, Event)) -> bool {
-    matches!(event, Event::PathStateChanged { .. })
+fn is_death((_, event): &&(Instant, Event)) -> bool {
+    matches!(event, Event::PathStateChanged { to: PathState::Down, .. })
 }
