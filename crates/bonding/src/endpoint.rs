@@ -12,7 +12,7 @@ mod tests;
 
 pub use egress::Refusal;
 
-use crate::clock::{DelayReference, Reading, SteadyClock};
+use crate::clock::{Reading, SteadyClock};
 use crate::config::{Config, ConfigError};
 use crate::demand::Demands;
 use crate::event::{Event, PathState, TimerKind};
@@ -24,6 +24,7 @@ use crate::receive::replay::ReplayWindow;
 use crate::receive::resequencer::Resequencer;
 use crate::scheduler::{AnyScheduler, Reason, Scheduler};
 use crate::view::{PathView, ResequencerView};
+use crate::ways::Ways;
 use crate::wire::control::Control;
 use crate::wire::header::DataHeader;
 use events::Events;
@@ -75,8 +76,7 @@ pub struct Endpoint<P> {
     incoming: Vec<Incoming>,
     replay: ReplayWindow,
     resequencer: Resequencer<P>,
-    /// The reference of the one-way delays that are measured here.
-    measured_reference: DelayReference,
+    ways: Ways,
     // Both.
     feedback: Feedback,
     repairs: Repairs,
@@ -121,7 +121,7 @@ impl<P: Payload> Endpoint<P> {
             incoming: ids().map(|_| Incoming::new(&own, &config.tuning, now)).collect(),
             replay: ReplayWindow::new(),
             resequencer: Resequencer::new(own.max_packets, own.flow_buckets),
-            measured_reference: DelayReference::default(),
+            ways: Ways::new(config.paths.len(), now),
             feedback: Feedback::new(&config, now),
             repairs: Repairs::default(),
             events: Events::default(),
@@ -295,6 +295,7 @@ impl<P: Payload> Endpoint<P> {
         let round_trips = self.paths.iter().filter_map(|path| path.liveness.srtt());
         let longest = round_trips.max().unwrap_or_default();
         self.incoming.iter_mut().for_each(|path| path.on_gap(now, longest));
+        self.ways.on_gap(now, longest);
     }
 
     /// Why the packet that was bound last took its path. [`Self::poll_transmit`] has just returned

@@ -10,6 +10,20 @@ pub struct FlowKey {
     pub class: Class,
     /// Does the packet open a connection of TCP (SYN)? Full packets are expected to follow.
     pub opens: bool,
+    /// Is the packet an acknowledgement of TCP, without data? The next one tells all that it tells (RFC 9293 §3.4): it is
+    /// neither kept in order nor repaired.
+    pub is_ack: bool,
+}
+
+impl FlowKey {
+    /// How this packet of the flow is to be treated.
+    pub(crate) const fn packet_class(self) -> Class {
+        match self.class {
+            Class::Normal | Class::LowDelay if self.is_ack => Class::Unordered,
+            Class::Duplicated if self.is_ack => Class::DuplicatedUnordered,
+            class => class,
+        }
+    }
 }
 
 /// How packets of a flow are to be treated.

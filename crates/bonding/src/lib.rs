@@ -27,6 +27,7 @@ mod receive;
 mod scheduler;
 mod tuning;
 mod view;
+mod ways;
 mod wire;
 
 pub use config::{

@@ -543,6 +543,7 @@ impl<P> Path<P> {
             is_up: self.liveness.state == PathState::Up,
             may_send: self.may_send(now, size),
             has_room: self.channel.has_room(size),
+            is_crowded: self.channel.controller().is_crowded(),
             may_copy: self.channel.may_send_early(now, size, self.tuning.early_packets * FULL_PACKET),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay(now).as_nanos() as i64,

@@ -50,6 +50,8 @@ struct Counts {
     load: Load,
     /// Waiting packets of low-delay flows.
     hurried: u32,
+    /// Waiting acknowledgements of TCP.
+    acks: u32,
     full: u64,
     codel: u64,
 }
@@ -75,6 +77,7 @@ impl<P: Payload> Callbacks<Waiting<P>> for Counts {
 impl Counts {
     fn remove(&mut self, bytes: u32, flow: FlowKey) {
         self.hurried -= u32::from(flow.class == Class::LowDelay);
+        self.acks -= u32::from(flow.is_ack);
         self.load.packets -= 1;
         self.load.bytes -= u64::from(bytes);
     }
@@ -127,6 +130,7 @@ impl<P: Payload> Backlog<P> {
         let load = level.counts.load;
         level.counts.load.add(bytes);
         level.counts.hurried += u32::from(flow.class == Class::LowDelay);
+        level.counts.acks += u32::from(flow.is_ack);
         let queued = Queued { packet: Waiting { packet, flow }, bytes, enqueued: now };
         level.queue.enqueue(now, queued, load, &mut level.counts);
     }
@@ -140,6 +144,12 @@ impl<P: Payload> Backlog<P> {
     #[inline]
     pub(crate) fn is_hurried(&self) -> bool {
         self.levels[1].counts.hurried > 0
+    }
+
+    /// Does an acknowledgement of TCP wait?
+    #[inline]
+    pub(crate) fn has_acks(&self) -> bool {
+        self.levels[1].counts.acks > 0
     }
 
     /// Packets dropped because there was no room, or by CoDel.
@@ -209,7 +219,7 @@ mod tests {
     }
 
     fn push(backlog: &mut Backlog<Packet>, number: u32, flow: u32, class: Class) {
-        backlog.push(at(0), Packet(number, 1000), FlowKey { hash: flow, class, opens: false });
+        backlog.push(at(0), Packet(number, 1000), FlowKey { hash: flow, class, ..FlowKey::default() });
     }
 
     fn pop(backlog: &mut Backlog<Packet>, now: Instant) -> Option<u32> {

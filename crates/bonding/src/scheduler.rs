@@ -53,6 +53,8 @@ pub(crate) struct View {
     pub(crate) may_send: bool,
     /// Does its controller have room for a packet, whatever its pacer says?
     pub(crate) has_room: bool,
+    /// Do others hold the queue on it?
+    pub(crate) is_crowded: bool,
     /// May a copy go now?
     pub(crate) may_copy: bool,
     /// The one-way delay without queues: half of the round trip. `None`: not known.
@@ -145,6 +147,18 @@ pub(crate) fn hurried(ask: &Ask, views: &[View]) -> Decision {
         *early = View { may_send: view.may_copy, ..*view };
     }
     earliest::earliest(ask, &early[..views.len()], ask.usable)
+}
+
+/// The paths as they are for a TCP acknowledgement without data. Congestion control does not hold these back (RFC 5681, and RFC 9002 §7 for QUIC's):
+/// they are as many as their data, which a controller at the other end holds back. Here they keep to the bound
+/// all the same while the queue is the bond's own, since they would make it longer.
+#[inline]
+pub(crate) fn for_acks(views: &[View]) -> [View; MAX_PATHS] {
+    let mut free = [views[0]; MAX_PATHS];
+    for (free, view) in free.iter_mut().zip(views) {
+        *free = View { may_send: view.may_send || view.is_crowded, ..*view };
+    }
+    free
 }
 
 /// All of the paths that may take a copy, once the packet need not wait for a shorter one. It waits

@@ -45,8 +45,11 @@ fn pass(ends: &mut [Endpoint<Packet>; 2], now: &mut Instant, batch: usize, is_re
         *now += Duration::from_micros(100);
         under_way.clear();
         for place in 0..batch as u64 {
-            let flow =
-                FlowKey { hash: (turn + place) as u32 % 7, class: classes[place as usize % 4], opens: false };
+            let flow = FlowKey {
+                hash: (turn + place) as u32 % 7,
+                class: classes[place as usize % 4],
+                ..FlowKey::default()
+            };
             ends[0].handle_packet(*now, Packet(turn), flow);
             under_way.extend(std::iter::from_fn(|| ends[0].poll_transmit(*now)));
         }

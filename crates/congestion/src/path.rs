@@ -84,6 +84,11 @@ pub trait PathController {
     fn is_competing(&self) -> bool {
         false
     }
+
+    /// Is the queue that is measured more than the controller would make, so that others hold it?
+    fn is_crowded(&self) -> bool {
+        false
+    }
 }
 
 /// A controller chosen at run time.
@@ -134,5 +139,9 @@ impl<C: PathController + ?Sized> PathController for Box<C> {
 
     fn is_competing(&self) -> bool {
         (**self).is_competing()
+    }
+
+    fn is_crowded(&self) -> bool {
+        (**self).is_crowded()
     }
 }

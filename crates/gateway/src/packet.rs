@@ -13,9 +13,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::rc::Rc;
 
 const TCP: u8 = 6;
-/// Where the flags are in TCP's header, and the one of a segment that opens a connection.
+/// Where TCP's header has its own length, in words of four octets and the higher half of an octet, and its flags.
+const TCP_OFFSET_AT: usize = 12;
 const TCP_FLAGS_AT: usize = 13;
+const FIN: u8 = 1;
 const SYN: u8 = 2;
+const RST: u8 = 4;
+const ACK: u8 = 16;
 const UDP: u8 = 17;
 const UDP_LITE: u8 = 136;
 const SCTP: u8 = 132;
@@ -85,8 +89,20 @@ impl Header {
 
     /// Does the packet open a connection of TCP? The header was read from `octets`.
     pub fn opens_connection(&self, octets: &[u8]) -> bool {
-        let flags = octets.get(self.transport_at + TCP_FLAGS_AT);
-        self.protocol == TCP && self.has_ports && flags.is_some_and(|flags| flags & SYN != 0)
+        self.tcp_flags(octets).is_some_and(|flags| flags & SYN != 0)
+    }
+
+    /// Is the packet an acknowledgement of TCP, and nothing else? The header was read from `octets`.
+    pub fn is_ack(&self, octets: &[u8]) -> bool {
+        let is_bare = |offset: u8| self.transport_at + usize::from(offset >> 4) * 4 == octets.len();
+        self.tcp_flags(octets).is_some_and(|flags| flags & (ACK | SYN | FIN | RST) == ACK)
+            && octets.get(self.transport_at + TCP_OFFSET_AT).is_some_and(|&offset| is_bare(offset))
+    }
+
+    /// The flags of a packet of TCP.
+    fn tcp_flags(&self, octets: &[u8]) -> Option<u8> {
+        let flags = octets.get(self.transport_at + TCP_FLAGS_AT)?;
+        (self.protocol == TCP && self.has_ports).then_some(*flags)
     }
 
     fn read_v4(octets: &[u8]) -> Option<Self> {
@@ -234,6 +250,24 @@ mod tests {
         // A packet that ends before the flags.
         let short = ipv4(0, TCP, &[0; 13]);
         assert!(!Header::read(&short).expect("a packet").opens_connection(&short));
+    }
+
+    #[test]
+    fn an_acknowledgement_has_no_data_and_asks_for_none() {
+        let is_ack = |protocol, words: u8, flags: u8, data: usize| {
+            let mut segment = vec![0; usize::from(words) * 4 + data];
+            (segment[TCP_OFFSET_AT], segment[TCP_FLAGS_AT]) = (words << 4, flags);
+            let octets = ipv4(0, protocol, &segment);
+            Header::read(&octets).expect("a packet").is_ack(&octets)
+        };
+        assert!(is_ack(TCP, 5, ACK, 0) && is_ack(TCP, 15, ACK, 0), "with options and without");
+        assert!(!is_ack(TCP, 5, ACK, 1) && !is_ack(UDP, 5, ACK, 0) && !is_ack(TCP, 5, 0, 0));
+        for more in [SYN, FIN, RST] {
+            assert!(!is_ack(TCP, 5, ACK | more, 0), "{more}");
+        }
+        // A packet that ends before the flags.
+        let short = ipv4(0, TCP, &[0; 13]);
+        assert!(!Header::read(&short).expect("a packet").is_ack(&short));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! From the paths to the LAN.
 
 use super::Endpoint;
-use crate::clock::micros;
 use crate::config::{Config, Order};
 use crate::id::{FlowSeq, GlobalSeq, PathId};
 use crate::queue::Payload;
@@ -66,7 +65,7 @@ impl<P: Payload> Endpoint<P> {
             return Err(Refusal::UnknownPath);
         }
         let len = packet.wire_len();
-        let delay = self.measured_reference.relative(micros(now).wrapping_sub(header.timestamp));
+        let delay = self.ways.on_arrival(now, path, header.timestamp);
         self.count(now, path, header, len, delay);
         self.feedback.note_data();
         if self.resequencer.is_full() {

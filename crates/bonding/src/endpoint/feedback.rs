@@ -273,7 +273,7 @@ impl<P: Payload> Endpoint<P> {
 
     fn handle_keepalive(&mut self, now: Instant, keepalive: &Keepalive) {
         let path = keepalive.path;
-        let delay = self.measured_reference.relative(micros(now).wrapping_sub(keepalive.timestamp));
+        let delay = self.ways.on_arrival(now, path, keepalive.timestamp);
         self.incoming[path.index()].on_keepalive(now, keepalive, delay);
         self.ask_for_repairs(now, path);
         let reply = KeepaliveReply { path, number: keepalive.number, echoed: keepalive.timestamp };
@@ -300,7 +300,11 @@ impl<P: Payload> Endpoint<P> {
     }
 
     fn handle_report(&mut self, now: Instant, path: PathId, report: &Report) {
-        if report.paths().len() != self.paths.len() || !self.feedback.is_news(report) {
+        if report.paths().len() != self.paths.len() {
+            return;
+        }
+        self.ways.on_arrival(now, path, report.made);
+        if !self.feedback.is_news(report) {
             return;
         }
         if self.feedback.tells_of_gap(report) {
@@ -308,7 +312,8 @@ impl<P: Payload> Endpoint<P> {
         }
         let mut progress = [Progress::default(); MAX_PATHS];
         let before = self.weights(now);
-        let way = self.way_back(now, path, report.made);
+        let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
+        let way = WayBack { shortest, late: self.ways.on_report(now, path, report) };
         for (place, entry) in report.paths().iter().enumerate() {
             let was = self.paths[place].liveness.state;
             progress[place] = self.paths[place].on_report(now, entry, way, &self.config.keepalive);
@@ -318,20 +323,6 @@ impl<P: Payload> Endpoint<P> {
         self.scheduler.on_report(now, &progress[..count], &views[..count]);
         self.note_weights(now, &before);
         self.note_spread(now);
-    }
-
-    /// How late a report came by `path`, made when the peer's clock showed `made`.
-    fn way_back(&mut self, now: Instant, path: PathId, made: u32) -> WayBack {
-        let delay = self.measured_reference.relative(micros(now).wrapping_sub(made));
-        self.incoming[path.index()].note_report(now, delay);
-        let mut least = [None; MAX_PATHS];
-        for (least, path) in least.iter_mut().zip(&self.incoming) {
-            *least = path.least_delay(now);
-        }
-        let own = least[path.index()].unwrap_or(delay);
-        let late = self.incoming[path.index()].lateness(delay, own, &least);
-        let shortest = self.paths.iter().filter_map(Path::base_rtt).min().unwrap_or_default();
-        WayBack { shortest, late }
     }
 
     fn weights(&self, now: Instant) -> [u32; MAX_PATHS] {

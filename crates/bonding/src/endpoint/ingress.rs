@@ -78,7 +78,9 @@ impl<P: Payload> Endpoint<P> {
         let (views, count) = self.views(now);
         let views = &views[..count];
         let may_send = self.usable.filter(|id| views[id.index()].may_send);
-        let may_bind = !may_send.is_empty() || self.backlog.is_hurried();
+        let may_bind = !may_send.is_empty()
+            || self.backlog.is_hurried()
+            || self.backlog.has_acks() && self.usable.iter().any(|id| views[id.index()].is_crowded);
         let Some((packet, flow, decision)) = may_bind.then(|| self.bind(now, views)).flatten() else {
             self.note_waiting(now, may_send);
             return None;
@@ -125,7 +127,12 @@ impl<P: Payload> Endpoint<P> {
                 scheduler::hurried(&Ask { now, bucket: 0, size, waiting: own, followers, usable }, views)
             } else {
                 let bucket = (flow.hash & buckets) as u16;
-                chosen.pick(&Ask { now, bucket, size, waiting, followers, usable }, views)
+                let ask = Ask { now, bucket, size, waiting, followers, usable };
+                if flow.is_ack {
+                    chosen.pick(&ask, &scheduler::for_acks(views)[..views.len()])
+                } else {
+                    chosen.pick(&ask, views)
+                }
             };
             !decision.paths.is_empty()
         });
@@ -142,18 +149,20 @@ impl<P: Payload> Endpoint<P> {
         paths: PathSet,
     ) -> Option<(PathId, Datagram<P>)> {
         let bucket = (flow.hash & (self.config.resequencer.flow_buckets - 1)) as u16;
-        let is_kept = self.config.repair && flow.class.is_ordered() && paths.is_single();
+        // Where no path has a controller, order is as it was published.
+        let class = if self.demands.is_some() { flow.packet_class() } else { flow.class };
+        let is_kept = self.config.repair && class.is_ordered() && paths.is_single();
         let global = self.next_global;
         self.next_global = global.next();
         let mut flow_seq = FlowSeq::new(0);
-        if flow.class.is_ordered() {
+        if class.is_ordered() {
             let seq = &mut self.flow_seqs[usize::from(bucket)];
             flow_seq = *seq;
             *seq = seq.next();
         }
         let mut header = DataHeader {
             path: PathId(0),
-            class: flow.class,
+            class,
             transmission: if is_kept { Transmission::First } else { Transmission::Only },
             solo: self.run.note(paths),
             bucket,

@@ -90,4 +90,8 @@ impl PathController for AnyController {
     fn is_competing(&self) -> bool {
         each!(self, own => own.is_competing())
     }
+
+    fn is_crowded(&self) -> bool {
+        each!(self, own => own.is_crowded())
+    }
 }

@@ -9,7 +9,7 @@ pub(crate) use delays::Extremes;
 
 use crate::clock::micros;
 use crate::config::ResequencerConfig;
-use crate::id::{GlobalSeq, MAX_PATHS, PathId, PathSeq};
+use crate::id::{GlobalSeq, PathId, PathSeq};
 use crate::tuning::Tuning;
 use crate::wire::control::{Keepalive, Missing, PathReport, TICK, TrainPacket};
 use crate::wire::header::{DataHeader, Transmission};
@@ -43,13 +43,8 @@ pub(crate) struct Incoming {
     train: Train,
     /// Recent one-way delays, for the resequencer.
     pub(crate) recent: Extremes,
-    /// Recent one-way delays of reports.
-    reports: Extremes,
     /// What comes before this gives no one-way delay: one of the clocks has stood still.
     measured_from: Instant,
-    /// By how many µs the least delay of each path was below this path's, when both were last
-    /// known.
-    ahead: [i64; MAX_PATHS],
     /// The bond's greatest number known to have been sent before or with what came.
     highest: Option<GlobalSeq>,
     /// All packets of the bond from `solo_from` to `solo_until` went on this path alone.
@@ -90,9 +85,7 @@ impl Incoming {
             least_delay: None,
             train: Train::new(tuning),
             recent: Extremes::new(now),
-            reports: Extremes::new(now),
             measured_from: Instant::ZERO,
-            ahead: [0; MAX_PATHS],
             highest: None,
             solo_from: GlobalSeq::new(0),
             solo_until: GlobalSeq::new(0),
@@ -120,7 +113,10 @@ impl Incoming {
     pub(crate) fn on_data(&mut self, now: Instant, header: &DataHeader, wire_len: u32, relative: i64) {
         self.data_at = Some(now);
         self.rest = Duration::ZERO;
-        self.is_kept = header.transmission == Transmission::First;
+        // Copies and what needs no order are never kept, beside flows that are.
+        if header.class.is_ordered() && !header.class.is_duplicated() {
+            self.is_kept = header.transmission == Transmission::First;
+        }
         let numbers = (header.path_seq, header.global_seq);
         if self.count(now, numbers, header.timestamp, wire_len, relative) {
             self.solo_from = header.global_seq.minus((1 << header.solo) - 1);
@@ -179,7 +175,6 @@ impl Incoming {
     /// time than any way has.
     pub(crate) fn on_gap(&mut self, now: Instant, round_trip: Duration) {
         self.recent = Extremes::new(now);
-        self.reports = Extremes::new(now);
         self.least_delay = None;
         self.measured_from = now.saturating_add(round_trip);
     }
@@ -252,31 +247,6 @@ impl Incoming {
         self.repair_time = time;
         self.patience = config.repair_timeout(time.unwrap_or_default());
         self.reordering_time = own.map_or(Duration::MAX, |round_trip| round_trip / 4);
-    }
-
-    /// A report of the peer's came by this path.
-    pub(crate) fn note_report(&mut self, now: Instant, relative: i64) {
-        if self.is_measured(now) {
-            self.reports.note(now, relative);
-        }
-    }
-
-    /// The relative delay of the quickest packet that came by this path in the last second, reports
-    /// included. For a resting path it is that of its last keepalives.
-    pub(crate) fn least_delay(&self, now: Instant) -> Option<i64> {
-        let delays = [&self.reports, &self.recent].into_iter();
-        delays.filter_map(|delays| delays.least_since(now, self.rest * 2)).min()
-    }
-
-    /// By how much later a report came by this path than the quickest packet by the path with the
-    /// shortest way. `own` is this path's least delay, and `least` has that of each path. The last
-    /// known difference counts for a path that is silent now.
-    pub(crate) fn lateness(&mut self, relative: i64, own: i64, least: &[Option<i64>]) -> Duration {
-        for (ahead, least) in self.ahead.iter_mut().zip(least) {
-            *ahead = least.map_or(*ahead, |least| own - least);
-        }
-        let ahead = self.ahead.iter().copied().max().unwrap_or_default();
-        Duration::from_micros((relative - own + ahead).max(0) as u64)
     }
 
     /// The request for the missing packets that are due now, if the peer keeps what it sends.
@@ -376,26 +346,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_late_by_as_much_as_it_took_longer_than_the_quickest_of_late() {
-        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
-        let mut late = |millis, relative| {
-            path.note_report(at(millis), relative);
-            let least = path.least_delay(at(millis));
-            path.lateness(relative, least.expect("one just came"), &[least]).as_micros()
-        };
-        assert_eq!(late(0, 4_000), 0);
-        assert_eq!(late(10, 9_000), 5_000);
-        assert_eq!(late(20, 3_000), 0);
-        assert_eq!(late(30, 4_500), 1_500);
-        // The way becomes longer. After a second the new length counts.
-        for step in 0..15 {
-            late(600 + step * 100, 13_000);
-        }
-        assert_eq!(late(2_200, 13_000), 0);
-    }
-
-    #[test]
     fn a_path_that_fell_silent_is_in_doubt_until_a_repair_is_overdue_and_a_slow_one_no_longer() {
         let (ms, at) = (Duration::from_millis, |millis| Instant::ZERO + Duration::from_millis(millis));
         let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
@@ -427,36 +377,13 @@ mod tests {
     fn what_comes_soon_after_a_clock_stood_still_is_not_compared_with_what_comes_later() {
         let at = |millis| Instant::ZERO + Duration::from_millis(millis);
         let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
-        path.note_report(at(0), 30_000);
         path.on_unnumbered(at(1), 25_000);
         path.on_gap(at(2), Duration::from_millis(40));
-        assert_eq!((path.least_delay(at(2)), path.recent.most()), (None, None));
+        assert_eq!(path.recent.most(), None);
         // It left before, and waited for this end to go on.
-        path.note_report(at(3), 1_000);
         path.on_unnumbered(at(3), 2_000);
-        assert_eq!((path.least_delay(at(3)), path.recent.most()), (None, None));
-        path.note_report(at(42), 31_000);
-        assert_eq!(path.least_delay(at(42)), Some(31_000));
-        assert_eq!(path.lateness(31_000, 31_000, &[Some(31_000)]), Duration::ZERO);
-    }
-
-    #[test]
-    fn a_report_by_a_longer_way_is_later_than_by_the_shortest_which_may_be_silent() {
-        let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-        let mut path = Incoming::new(&ResequencerConfig::default(), &Tuning::default(), at(0));
-        let mut late = |millis, relative, other| {
-            path.note_report(at(millis), relative);
-            let least = path.least_delay(at(millis));
-            path.lateness(relative, least.expect("one just came"), &[other, least]).as_micros()
-        };
-        assert_eq!(late(0, 20_000, None), 0);
-        assert_eq!(late(10, 21_000, Some(8_000)), 13_000);
-        assert_eq!(late(20, 20_000, Some(8_000)), 12_000);
-        // The other path is silent, and clocks drift.
-        for step in 0..30 {
-            late(100 + step * 100, 25_000, None);
-        }
-        assert_eq!(late(3_200, 25_000, None), 12_000);
-        assert_eq!(late(3_300, 25_000, Some(30_000)), 0);
+        assert_eq!(path.recent.most(), None);
+        path.on_unnumbered(at(42), 31_000);
+        assert_eq!(path.recent.most(), Some(31_000));
     }
 }

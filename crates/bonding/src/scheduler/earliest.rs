@@ -96,6 +96,7 @@ mod tests {
             is_up: true,
             may_send,
             has_room: may_send,
+            is_crowded: false,
             may_copy: may_send,
             one_way: Some(ms * 1_000_000),
             queue: 0,

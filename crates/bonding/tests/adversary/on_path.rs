@@ -190,7 +190,7 @@ impl Site {
             for flow in 0..FLOWS {
                 let number = self.handed_in[flow as usize];
                 self.handed_in[flow as usize] += 1;
-                let key = FlowKey { hash: flow, class: CLASSES[flow as usize], opens: false };
+                let key = FlowKey { hash: flow, class: CLASSES[flow as usize], ..FlowKey::default() };
                 self.ends[0].handle_packet(now, Packet { flow, number }, key);
             }
             self.poll(now);

@@ -574,4 +574,8 @@ impl PathController for PathCopa {
     fn is_competing(&self) -> bool {
         matches!(self.mode, Mode::Competitive { .. })
     }
+
+    fn is_crowded(&self) -> bool {
+        self.is_competing() || self.is_of_others(self.delays.latest_queue())
+    }
 }

@@ -301,6 +301,7 @@ impl Tunnel {
             hash: inside.hasher.hash(header, octets),
             class,
             opens: header.opens_connection(octets),
+            is_ack: header.is_ack(octets),
         };
         self.endpoint.handle_packet(now, Packet::new(octets), flow);
     }

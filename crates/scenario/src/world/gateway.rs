@@ -210,6 +210,7 @@ impl Gateway {
             hash: packet.flow_hash(),
             class: end.classes[usize::from(packet.dscp & 63)],
             opens: packet.opens(),
+            is_ack: packet.is_ack(),
         };
         end.offered.add(sim::Packet::wire_len(&packet));
         end.endpoint.handle_packet(now, packet, flow);

@@ -113,6 +113,12 @@ impl Packet {
         matches!(&self.body, Body::Tcp(segment) if segment.flags.contains(Flags::SYN))
     }
 
+    /// Is it an acknowledgement of TCP, and nothing else?
+    pub(crate) fn is_ack(&self) -> bool {
+        let is_bare = |segment: &Segment| segment.sequence_len() == 0 && !segment.flags.contains(Flags::RST);
+        matches!(&self.body, Body::Tcp(segment) if segment.flags.contains(Flags::ACK) && is_bare(segment))
+    }
+
     /// A packet to be written over.
     pub(crate) fn blank() -> Self {
         Self::new(Socket::default(), Socket::default(), Body::Tcp(Segment::default()))
@@ -243,6 +249,20 @@ mod tests {
         };
         assert!(opens(Flags::SYN) && opens(Flags::SYN | Flags::ACK));
         assert!(!opens(Flags::ACK));
+    }
+
+    #[test]
+    fn an_acknowledgement_is_a_segment_that_needs_none_itself() {
+        let is_ack = |flags, len| {
+            let payload = Payload { len, ..Payload::default() };
+            let segment = Segment { flags, payload, ..Segment::default() };
+            Packet::new(Socket::default(), Socket::default(), Body::Tcp(segment)).is_ack()
+        };
+        assert!(is_ack(Flags::ACK, 0));
+        assert!(!is_ack(Flags::ACK, 1) && !is_ack(Flags::NONE, 0));
+        for more in [Flags::SYN, Flags::FIN, Flags::RST] {
+            assert!(!is_ack(Flags::ACK | more, 0));
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The least and the greatest recent one-way delay of one path.
 
 use ropewalk_congestion::UNKNOWN;
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::Instant;
 
 /// Least and greatest of the last half to whole second, in µs relative to the endpoint's first
 /// delay.
@@ -45,11 +45,5 @@ impl Extremes {
             (Some((least, _)), None) | (None, Some((least, _))) => Some(least),
             (None, None) => None,
         }
-    }
-
-    /// The least delay, if the current half began less than a second and `longer` ago.
-    pub(super) fn least_since(&self, now: Instant, longer: Duration) -> Option<i64> {
-        let age = now.saturating_since(self.since);
-        if age < UNKNOWN + longer { self.least() } else { None }
     }
 }

@@ -17,6 +17,7 @@ fn views(count: usize) -> Vec<View> {
         is_up: true,
         may_send: true,
         has_room: true,
+        is_crowded: false,
         may_copy: true,
         one_way: None,
         queue: 0,

@@ -1,0 +1,176 @@
+//! How long the ways between the two ends are without queues, and how much later a report came.
+//!
+//! A one-way delay is a difference of two clocks. Of these only one thing is known: all paths have
+//! the same two. A delay to the peer is the way's length, its queue, and by how much the peer's clock
+//! is ahead. A delay from the peer is the way's length and its queue, less the same offset. So each
+//! delay bounds the offset from one side once the way's length is known, and the sum of a delay forth
+//! and one back does not depend on it.
+//!
+//! All times are in µs and wrap at 2³², as the headers' clock does.
+
+#[cfg(test)]
+mod tests;
+
+use crate::clock::{DelayReference, micros};
+use crate::id::{MAX_PATHS, PathId};
+use crate::wire::control::{Report, TICK};
+use ropewalk_units::{Duration, Instant};
+
+/// A way's length is the least delay of so many minutes (RFC 6817 §2.4.2).
+const BASE_HISTORY: usize = 10;
+
+/// Is `one` less than `other`?
+const fn is_less(one: u32, other: u32) -> bool {
+    (one.wrapping_sub(other) as i32) < 0
+}
+
+fn least(one: Option<u32>, other: u32) -> u32 {
+    one.filter(|&one| is_less(one, other)).unwrap_or(other)
+}
+
+/// The least of the last ten minutes in which anything was noted.
+#[derive(Clone, Copy)]
+struct BaseDelay {
+    minutes: [Option<u32>; BASE_HISTORY],
+    since: Instant,
+    least: Option<u32>,
+}
+
+impl BaseDelay {
+    const fn new(now: Instant) -> Self {
+        Self { minutes: [None; BASE_HISTORY], since: now, least: None }
+    }
+
+    fn note(&mut self, now: Instant, delay: u32) {
+        if now.saturating_since(self.since) >= Duration::from_secs(60) {
+            self.minutes.rotate_right(1);
+            self.minutes[0] = None;
+            self.since = now;
+            self.least = self.minutes.iter().flatten().fold(None, |all, &one| Some(least(all, one)));
+        }
+        self.minutes[0] = Some(least(self.minutes[0], delay));
+        self.least = Some(least(self.least, delay));
+    }
+}
+
+/// One path's two ways.
+#[derive(Clone, Copy)]
+struct Way {
+    /// To the peer, less the offset.
+    forth: BaseDelay,
+    /// From the peer, and the offset more.
+    back: BaseDelay,
+    /// The least delay from the peer since the last report came.
+    fresh: Option<u32>,
+    /// When the newest packet left that the peer told of.
+    newest: Option<u32>,
+}
+
+/// What a report tells of a path's packets since the one before.
+#[derive(Clone, Copy)]
+struct Arrived {
+    /// The delay of the newest one.
+    newest: u32,
+    /// The least delay.
+    least: u32,
+}
+
+/// The ways between the two ends.
+pub(crate) struct Ways {
+    ways: Vec<Way>,
+    reference: DelayReference,
+    /// By how much the peer's clock is ahead, beyond what it was first.
+    offset: u32,
+    /// What comes before this gives no one-way delay: one of the clocks has stood still.
+    measured_from: Instant,
+    /// How late the last report came that was measured.
+    late: Duration,
+}
+
+impl Ways {
+    pub(crate) fn new(paths: usize, now: Instant) -> Self {
+        let way = Way { forth: BaseDelay::new(now), back: BaseDelay::new(now), fresh: None, newest: None };
+        Self {
+            ways: vec![way; paths],
+            reference: DelayReference::default(),
+            offset: 0,
+            measured_from: Instant::ZERO,
+            late: Duration::ZERO,
+        }
+    }
+
+    /// Something that the peer sent when its clock showed `sent` came by a path. Returns its delay in
+    /// µs beyond the first one's.
+    #[inline]
+    pub(crate) fn on_arrival(&mut self, now: Instant, path: PathId, sent: u32) -> i64 {
+        let delay = micros(now).wrapping_sub(sent);
+        let way = &mut self.ways[path.index()];
+        way.fresh = Some(least(way.fresh, delay));
+        self.reference.relative(delay)
+    }
+
+    /// One of the clocks has stood still. What comes in the next round trip may have left before.
+    pub(crate) fn on_gap(&mut self, now: Instant, round_trip: Duration) {
+        self.measured_from = now.saturating_add(round_trip);
+    }
+
+    /// A report came by `path`. Returns by how much later than it would have come by the shortest way back without queues.
+    pub(crate) fn on_report(&mut self, now: Instant, path: PathId, report: &Report) -> Duration {
+        let delay = micros(now).wrapping_sub(report.made);
+        let arrived = self.arrived(report);
+        if now < self.measured_from {
+            self.ways.iter_mut().for_each(|way| way.fresh = None);
+            return self.late;
+        }
+        let before = self.offset;
+        self.move_offset(&arrived, path, delay);
+        let (low, high) =
+            if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };
+        for (way, arrived) in self.ways.iter_mut().zip(&arrived) {
+            // If the offset has moved since the report before, it may be either: that one counts by which no way seems shorter than it is.
+            if let Some(fresh) = way.fresh.take() {
+                way.back.note(now, fresh.wrapping_add(high));
+            }
+            if let Some(arrived) = arrived {
+                way.forth.note(now, arrived.least.wrapping_sub(low));
+            }
+        }
+        let own = delay.wrapping_add(self.offset);
+        let shortest =
+            self.ways.iter().filter_map(|way| way.back.least).reduce(|one, other| least(Some(one), other));
+        let late = own.wrapping_sub(shortest.unwrap_or(own)) as i32;
+        self.late = Duration::from_micros(late.max(0) as u64);
+        self.late
+    }
+
+    /// What the report tells of each path; `None`: nothing has come since the one before.
+    fn arrived(&mut self, report: &Report) -> [Option<Arrived>; MAX_PATHS] {
+        let mut all = [None; MAX_PATHS];
+        for ((arrived, entry), way) in all.iter_mut().zip(report.paths()).zip(&mut self.ways) {
+            let is_news = entry.received_packets > 0 && way.newest != Some(entry.newest);
+            if is_news {
+                way.newest = Some(entry.newest);
+                let newest = report.made.wrapping_sub(entry.held).wrapping_sub(entry.newest);
+                *arrived =
+                    Some(Arrived { newest, least: newest.wrapping_sub(u32::from(entry.excess) * TICK) });
+            }
+        }
+        all
+    }
+
+    /// The offset moves no further than both bounds ask. Where they contradict each other, a way has become shorter, or its
+    /// queue was never empty before.
+    fn move_offset(&mut self, arrived: &[Option<Arrived>; MAX_PATHS], path: PathId, delay: u32) {
+        let offset = self.offset;
+        let beyond = |bound: u32| bound.wrapping_sub(offset) as i32;
+        let upper = self
+            .ways
+            .iter()
+            .zip(arrived)
+            .filter_map(|(way, arrived)| Some(beyond((*arrived)?.newest.wrapping_sub(way.forth.least?))));
+        let lower = self.ways[path.index()].back.least.map(|base| beyond(base.wrapping_sub(delay)));
+        if let (Some(upper), Some(lower)) = (upper.min(), lower) {
+            self.offset = offset.wrapping_add(0.clamp(lower.min(upper), lower.max(upper)) as u32);
+        }
+    }
+}

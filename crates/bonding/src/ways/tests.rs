@@ -1,0 +1,163 @@
+use super::*;
+use crate::wire::control::PathReport;
+
+const MS: u64 = 1000;
+const SECOND: u64 = 1_000_000;
+
+/// Two ends with two paths. Times in µs.
+struct Pair {
+    ways: Ways,
+    now: u64,
+    /// The peer's clock shows so much more than this end's.
+    ahead: i64,
+    sent: u32,
+}
+
+impl Pair {
+    fn new(ahead: i64) -> Self {
+        Self { ways: Ways::new(2, Instant::ZERO), now: SECOND, ahead, sent: 0 }
+    }
+
+    fn own(&self, at: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(at)
+    }
+
+    fn peers(&self, at: u64) -> u32 {
+        (at as i64 + self.ahead) as u32
+    }
+
+    /// A packet leaves by each path that has a delay in `forth`. Once they have come, the peer reports by the path `by`, which takes
+    /// `back`. Returns how late that is in ms.
+    fn report(&mut self, forth: [Option<u64>; 2], by: u8, back: u64) -> f64 {
+        self.sent += 1;
+        let made = self.now + forth.iter().flatten().max().unwrap_or(&0);
+        let entry = |forth: Option<u64>| {
+            let Some(forth) = forth else { return PathReport::default() };
+            let held = (made - self.now - forth) as u32;
+            PathReport { received_packets: self.sent, newest: self.now as u32, held, ..PathReport::default() }
+        };
+        let report = Report::new(self.sent, self.peers(made), &forth.map(entry));
+        let came = self.own(made + back);
+        self.ways.on_arrival(came, PathId(by), report.made);
+        let late = self.ways.on_report(came, PathId(by), &report);
+        self.now += 5 * MS;
+        late.as_secs_f64() * 1e3
+    }
+
+    /// The same over the first path alone, in ms of queue on ways of 20 ms each.
+    fn alone(&mut self, forth: u64, back: u64) -> f64 {
+        self.report([Some((20 + forth) * MS), None], 0, (20 + back) * MS)
+    }
+
+    /// A packet of the peer's comes by a path.
+    fn hear(&mut self, by: u8, back: u64) {
+        let (came, sent) = (self.own(self.now + back), self.peers(self.now));
+        self.ways.on_arrival(came, PathId(by), sent);
+    }
+}
+
+#[test]
+fn a_report_is_late_by_as_much_as_it_took_longer_than_the_quickest() {
+    let mut pair = Pair::new(-7_000_000);
+    assert_eq!([4, 9, 3, 5].map(|back| pair.alone(0, back)), [0.0, 5.0, 0.0, 2.0]);
+}
+
+#[test]
+fn a_queue_that_stands_for_minutes_is_none_of_the_ways_length() {
+    let mut pair = Pair::new(0);
+    pair.alone(0, 0);
+    for _ in 0..9 * 60 * 200 {
+        assert_eq!(pair.alone(0, 300), 300.0);
+    }
+    // After ten minutes it is the way's length.
+    let late = (0..2 * 60 * 200).map(|_| pair.alone(0, 300)).last();
+    assert_eq!(late, Some(0.0));
+}
+
+/// While queues stand both ways, no delay tells how far the clocks drift apart.
+#[test]
+fn a_clock_that_drifts_for_half_an_hour_is_followed_whenever_a_queue_is_empty() {
+    for ppm in [-500, -50, 50, 500] {
+        let mut pair = Pair::new(0);
+        let start = pair.now;
+        for report in 0..30 * 60 * 200_u64 {
+            pair.ahead = (pair.now - start) as i64 * ppm / 1_000_000;
+            // On the way back for all but a second of each minute, forth in all reports but some.
+            let stands = if report % 12_000 < 200 { 0 } else { 80 };
+            let late = pair.alone(report % 7 * 3, stands);
+            // Those forth tell of a clock that falls behind, those back of one that runs ahead.
+            let most = if ppm < 0 || stands == 0 { 0.1 } else { 0.06 * ppm as f64 };
+            let error = stands as f64 - late;
+            assert!((-0.1..=most).contains(&error), "{ppm} ppm: {late} ms, not {stands}");
+        }
+    }
+}
+
+#[test]
+fn a_clock_that_is_set_is_followed_when_a_queue_is_empty() {
+    let mut pair = Pair::new(0);
+    pair.alone(0, 0);
+    for step in [-10 * MS as i64, -600 * SECOND as i64] {
+        pair.ahead += step;
+        assert_eq!([pair.alone(0, 60), pair.alone(5, 90)], [60.0, 90.0], "a step of {step} µs");
+    }
+    for step in [10 * MS as i64, 1200 * SECOND as i64] {
+        pair.ahead += step;
+        assert_eq!([pair.alone(60, 0), pair.alone(90, 5)], [0.0, 5.0], "a step of {step} µs");
+    }
+}
+
+#[test]
+fn a_peer_whose_clock_stood_still_is_measured_anew_after_a_round_trip() {
+    let mut pair = Pair::new(0);
+    assert_eq!([pair.alone(0, 0), pair.alone(0, 30)], [0.0, 30.0]);
+    pair.ways.on_gap(pair.own(pair.now), Duration::from_secs(1));
+    // They left before, and waited until the peer went on.
+    pair.ahead -= 1000 * MS as i64;
+    assert_eq!([pair.alone(900, 0), pair.alone(0, 10)], [30.0, 30.0]);
+    pair.now += 1000 * MS;
+    assert_eq!([pair.alone(0, 10), pair.alone(0, 0)], [10.0, 0.0]);
+}
+
+#[test]
+fn a_way_that_becomes_shorter_counts_at_once() {
+    let mut pair = Pair::new(0);
+    pair.alone(10, 10);
+    // Forth, then back.
+    assert_eq!([pair.alone(0, 10), pair.alone(0, 0), pair.alone(0, 10)], [0.0, 0.0, 10.0]);
+}
+
+#[test]
+fn a_report_by_a_longer_way_is_later_than_by_the_shortest_which_may_be_silent() {
+    let mut pair = Pair::new(0);
+    let forth = [Some(20 * MS), Some(50 * MS)];
+    pair.report(forth, 0, 20 * MS);
+    assert_eq!(pair.report(forth, 1, 45 * MS), 25.0);
+    for _ in 0..60 * 200 {
+        pair.ahead += 1;
+        assert_eq!(pair.report([None, forth[1]], 1, 45 * MS).round(), 25.0);
+    }
+}
+
+#[test]
+fn what_the_peer_sends_tells_how_long_a_way_is_that_brings_no_reports() {
+    let mut pair = Pair::new(0);
+    let forth = [Some(20 * MS), Some(50 * MS)];
+    assert_eq!(pair.report(forth, 1, 45 * MS), 0.0);
+    pair.hear(0, 22 * MS);
+    assert_eq!(pair.report(forth, 1, 45 * MS), 23.0);
+}
+
+#[test]
+fn it_may_seem_that_a_set_clock_made_a_way_shorter_and_it_has_not() {
+    let mut pair = Pair::new(0);
+    let forth = [Some(20 * MS), Some(50 * MS)];
+    pair.report(forth, 0, 20 * MS);
+    // The peer's clock is set, and this comes before a report tells.
+    pair.ahead += 10 * MS as i64;
+    pair.hear(1, 45 * MS);
+    pair.report(forth, 0, 20 * MS);
+    assert_eq!(pair.report(forth, 1, 45 * MS), 25.0);
+    pair.ahead -= 10 * MS as i64;
+    assert_eq!(pair.report(forth, 1, 45 * MS), 25.0);
+}
