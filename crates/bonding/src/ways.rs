@@ -143,6 +143,13 @@ impl Ways {
         self.late
     }
 
+    /// How long what came by a path waited in queues, its delay being `relative` by [`Self::on_arrival`].
+    pub(crate) fn wait(&self, path: PathId, relative: i64) -> Duration {
+        let Some(least) = self.ways[path.index()].back.least else { return Duration::ZERO };
+        let wait = self.reference.absolute(relative).wrapping_add(self.offset).wrapping_sub(least) as i32;
+        Duration::from_micros(wait.max(0) as u64)
+    }
+
     /// What the report tells of each path; `None`: nothing has come since the one before.
     fn arrived(&mut self, report: &Report) -> [Option<Arrived>; MAX_PATHS] {
         let mut all = [None; MAX_PATHS];

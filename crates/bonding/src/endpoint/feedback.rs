@@ -291,7 +291,10 @@ impl<P: Payload> Endpoint<P> {
         let rtt = Duration::from_micros(u64::from(micros(now).wrapping_sub(reply.echoed)));
         let path = &mut self.paths[place];
         if let Some(rtt) = path.liveness.on_answer(now, reply.number, rtt, &self.config.keepalive) {
-            path.on_round_trip(now, rtt);
+            // What others' packets hold on the way back is no part of the path.
+            let least = self.incoming[place].recent.least();
+            let wait = least.map_or(Duration::ZERO, |least| self.ways.wait(reply.path, least));
+            path.on_round_trip(now, if wait < rtt { rtt - wait } else { rtt });
         }
         self.note_state(place, was);
         if self.is_dead {
