@@ -14,10 +14,13 @@ mod tests;
 use crate::clock::{DelayReference, micros};
 use crate::id::{MAX_PATHS, PathId};
 use crate::wire::control::{Report, TICK};
+use ropewalk_congestion::BASE_HISTORY;
 use ropewalk_units::{Duration, Instant};
 
-/// A way's length is the least delay of so many minutes (RFC 6817 §2.4.2).
-const BASE_HISTORY: usize = 10;
+/// The least delay of each of so many parts of the time for which a base delay stands.
+const CAPACITY: usize = 10;
+/// Two clocks drift apart by so many µs in a second at most: NTP slews one by 500 (RFC 5905).
+const GREATEST_SLEW: u64 = 1000;
 
 /// Is `one` less than `other`?
 const fn is_less(one: u32, other: u32) -> bool {
@@ -31,24 +34,24 @@ fn least(one: Option<u32>, other: u32) -> u32 {
 /// The least of the last ten minutes in which anything was noted.
 #[derive(Clone, Copy)]
 struct BaseDelay {
-    minutes: [Option<u32>; BASE_HISTORY],
+    parts: [Option<u32>; CAPACITY],
     since: Instant,
     least: Option<u32>,
 }
 
 impl BaseDelay {
     const fn new(now: Instant) -> Self {
-        Self { minutes: [None; BASE_HISTORY], since: now, least: None }
+        Self { parts: [None; CAPACITY], since: now, least: None }
     }
 
     fn note(&mut self, now: Instant, delay: u32) {
-        if now.saturating_since(self.since) >= Duration::from_secs(60) {
-            self.minutes.rotate_right(1);
-            self.minutes[0] = None;
+        if now.saturating_since(self.since) >= BASE_HISTORY / CAPACITY as u64 {
+            self.parts.rotate_right(1);
+            self.parts[0] = None;
             self.since = now;
-            self.least = self.minutes.iter().flatten().fold(None, |all, &one| Some(least(all, one)));
+            self.least = self.parts.iter().flatten().fold(None, |all, &one| Some(least(all, one)));
         }
-        self.minutes[0] = Some(least(self.minutes[0], delay));
+        self.parts[0] = Some(least(self.parts[0], delay));
         self.least = Some(least(self.least, delay));
     }
 }
@@ -81,6 +84,10 @@ pub(crate) struct Ways {
     reference: DelayReference,
     /// By how much the peer's clock is ahead, beyond what it was first.
     offset: u32,
+    /// When the last report came that was measured.
+    measured_at: Instant,
+    /// A wait on the way back that is no longer may be an error of the clocks.
+    standing: Duration,
     /// What comes before this gives no one-way delay: one of the clocks has stood still.
     measured_from: Instant,
     /// How late the last report came that was measured.
@@ -88,12 +95,14 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    pub(crate) fn new(paths: usize, now: Instant) -> Self {
+    pub(crate) fn new(paths: usize, standing: Duration, now: Instant) -> Self {
         let way = Way { forth: BaseDelay::new(now), back: BaseDelay::new(now), fresh: None, newest: None };
         Self {
             ways: vec![way; paths],
             reference: DelayReference::default(),
             offset: 0,
+            measured_at: now,
+            standing,
             measured_from: Instant::ZERO,
             late: Duration::ZERO,
         }
@@ -123,6 +132,7 @@ impl Ways {
             return self.late;
         }
         let before = self.offset;
+        self.fall_behind(now, path, delay);
         self.move_offset(&arrived, path, delay);
         let (low, high) =
             if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };
@@ -145,8 +155,12 @@ impl Ways {
 
     /// How long what came by a path waited in queues, its delay being `relative` by [`Self::on_arrival`].
     pub(crate) fn wait(&self, path: PathId, relative: i64) -> Duration {
+        self.wait_of(path, self.reference.absolute(relative))
+    }
+
+    fn wait_of(&self, path: PathId, delay: u32) -> Duration {
         let Some(least) = self.ways[path.index()].back.least else { return Duration::ZERO };
-        let wait = self.reference.absolute(relative).wrapping_add(self.offset).wrapping_sub(least) as i32;
+        let wait = delay.wrapping_add(self.offset).wrapping_sub(least) as i32;
         Duration::from_micros(wait.max(0) as u64)
     }
 
@@ -163,6 +177,17 @@ impl Ways {
             }
         }
         all
+    }
+
+    /// The peer's clock may have fallen behind by this much since the last report: this end's queue would be held for one on the
+    /// way back then, its controller would let it stand, and no delay would ever tell. So a short wait counts as an error of
+    /// the clocks until it is seen to be none. A long one comes faster than clocks drift apart.
+    fn fall_behind(&mut self, now: Instant, path: PathId, delay: u32) {
+        let passed = now.saturating_since(std::mem::replace(&mut self.measured_at, now));
+        if self.ways[path.index()].back.least.is_some() && self.wait_of(path, delay) <= self.standing {
+            let most = passed.as_micros() * GREATEST_SLEW / 1_000_000;
+            self.offset = self.offset.wrapping_sub(most as u32);
+        }
     }
 
     /// The offset moves no further than both bounds ask. Where they contradict each other, a way has become shorter, or its

@@ -37,8 +37,8 @@ pub use coupling::Coupling;
 pub use delivery_rate::DeliveryRate;
 pub use pacing::{Pacer, pacing_rate, send_quantum};
 pub use path::{
-    ControlledPath, CopaTuning, INITIAL_WINDOW, PathBbr, PathController, PathCopa, PathSample, Spread,
-    Transparent, UNKNOWN,
+    BASE_HISTORY, ControlledPath, CopaTuning, INITIAL_WINDOW, PathBbr, PathController, PathCopa, PathSample,
+    Spread, Transparent, UNKNOWN,
 };
 pub use rate_sample::{LostPacket, PacketState, RateSample, RateSampler};
 pub use signals::{Acknowledgements, LimitedBy, LossRange};

@@ -25,6 +25,10 @@ pub const INITIAL_WINDOW: u32 = 10;
 /// known.
 pub const UNKNOWN: Duration = Duration::from_secs(1);
 
+/// A delay without queue is the least of so long: LEDBAT's BASE_HISTORY (RFC 6817 §2.5), Copa's window of RTTmin (§2.2). CUBIC does not
+/// empty a deep buffer within the ten seconds that Copa has.
+pub const BASE_HISTORY: Duration = Duration::from_secs(600);
+
 /// What one report tells. Times are those at which the ACKs of single packets would have come: what the report waited at
 /// the peer is taken off.
 #[derive(Clone, Copy, PartialEq, Debug)]

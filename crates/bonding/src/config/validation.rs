@@ -4,7 +4,6 @@ use super::{Config, ConfigError, KeepaliveConfig, PathConfig, ResequencerConfig,
 use crate::id::MAX_PATHS;
 use ropewalk_units::Duration;
 
-const SECOND: Duration = Duration::from_secs(1);
 const WEIGHT_MOST: u32 = 10_000;
 
 fn check(holds: bool, key: &str, expected: &str) -> Result<(), ConfigError> {
@@ -25,8 +24,8 @@ impl Config {
         self.validate_paths()?;
         self.validate_scheduler()?;
         self.resequencer.validate()?;
-        within(self.report_interval, Duration::from_millis(1), SECOND, "report_interval")?;
-        within(self.loss_timeout, Duration::ZERO, SECOND * 10, "loss_timeout")?;
+        within(self.report_interval, Duration::from_millis(1), Duration::from_secs(1), "report_interval")?;
+        within(self.loss_timeout, Duration::ZERO, Duration::from_secs(10), "loss_timeout")?;
         check(self.overhead <= 256, "overhead", "at most 256 octets")?;
         self.keepalive.validate()
     }
@@ -93,7 +92,12 @@ impl Config {
                 self.validate_costs()?;
                 self.validate_weights()?;
                 check(wrr.gain > 0.0 && wrr.gain <= 100.0, "scheduler.gain", "above 0, at most 100")?;
-                within(wrr.decrement_delay, Duration::ZERO, SECOND * 60, "scheduler.decrement_delay")
+                within(
+                    wrr.decrement_delay,
+                    Duration::ZERO,
+                    Duration::from_secs(60),
+                    "scheduler.decrement_delay",
+                )
             }
             SchedulerConfig::CostFirst(cost_first) => {
                 self.validate_costs()?;
@@ -104,13 +108,13 @@ impl Config {
                     let key = format!("paths.{}.weight", path.name);
                     check(path.weight.is_none(), &key, "none: cost-first weights are measured")?;
                 }
-                within(cost_first.queue_target, least, SECOND, "scheduler.queue_target")
+                within(cost_first.queue_target, least, Duration::from_secs(1), "scheduler.queue_target")
             }
             SchedulerConfig::RateAware | SchedulerConfig::Redundant => self.validate_no_weights(),
             SchedulerConfig::FlowAware(flow_aware) => {
                 self.validate_no_weights()?;
-                within(flow_aware.queue_target, least, SECOND, "scheduler.queue_target")?;
-                within(flow_aware.idle_after, Duration::ZERO, SECOND * 60, "scheduler.idle_after")
+                within(flow_aware.queue_target, least, Duration::from_secs(1), "scheduler.queue_target")?;
+                within(flow_aware.idle_after, Duration::ZERO, Duration::from_secs(60), "scheduler.idle_after")
             }
         }
     }
@@ -119,7 +123,8 @@ impl Config {
 impl PathConfig {
     fn validate_quota(&self, key: &impl Fn(&str) -> String) -> Result<(), ConfigError> {
         check(self.quota.is_none_or(|octets| octets >= 1_000_000), &key("quota"), "1 MB or more")?;
-        let is_good = |period| (SECOND..=SECOND * (366 * 24 * 3600)).contains(&period);
+        let is_good =
+            |period| (Duration::from_secs(1)..=Duration::from_secs(366 * 24 * 3600)).contains(&period);
         check(self.quota_period.is_none_or(is_good), &key("quota_period"), "1 s to 1 year")?;
         let expected = "none: without `quota` there is nothing to last or to be spent";
         check(self.quota.is_some() || self.quota_period.is_none(), &key("quota_period"), expected)?;
@@ -129,7 +134,7 @@ impl PathConfig {
 
 impl ResequencerConfig {
     fn validate(&self) -> Result<(), ConfigError> {
-        let most = SECOND * 10;
+        let most = Duration::from_secs(10);
         if let Some(timeout) = self.timeout {
             within(timeout, Duration::ZERO, most, "resequencer.timeout")?;
         }
@@ -148,7 +153,7 @@ impl ResequencerConfig {
 
 impl KeepaliveConfig {
     fn validate(&self) -> Result<(), ConfigError> {
-        within(self.interval, Duration::from_millis(5), SECOND * 10, "keepalive.interval")?;
+        within(self.interval, Duration::from_millis(5), Duration::from_secs(10), "keepalive.interval")?;
         let twice = self.interval * 2;
         let expected = format!("more than {twice}, twice `interval`, not {}", self.suspect_after);
         check(self.suspect_after > twice, "keepalive.suspect_after", &expected)
@@ -157,7 +162,7 @@ impl KeepaliveConfig {
         let expected = format!("{suspect} or more, as `suspect_after`, not {down}");
         check(down >= suspect, "keepalive.down_after", &expected)
             .map_err(|error| error.against(down, "keepalive.suspect_after"))?;
-        within(down, Duration::ZERO, SECOND * 60, "keepalive.down_after")?;
+        within(down, Duration::ZERO, Duration::from_secs(60), "keepalive.down_after")?;
         check((1..=100).contains(&self.answers_to_return), "keepalive.answers_to_return", "1 to 100")
     }
 }

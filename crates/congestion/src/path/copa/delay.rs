@@ -1,12 +1,9 @@
 //! Round-trip times: the least of long, the least of half a round trip, and the range of the last rounds. Seconds.
 
-use crate::path::PathSample;
+use crate::path::{BASE_HISTORY, PathSample};
 use ropewalk_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// The window of RTTmin (§2.2) in seconds: LEDBAT's BASE_HISTORY (RFC 6817 §2.5). CUBIC does not empty a deep buffer within the ten
-/// seconds that Copa has.
-const BASE_WINDOW: f64 = 600.0;
 /// The gain of the estimate of jitter (RFC 3550 §6.4.1).
 const JITTER_GAIN: f64 = 1.0 / 16.0;
 /// Rounds of the range that "nearly empty" is measured by, and the share of it (§3).
@@ -53,7 +50,7 @@ impl Delays {
         let change = self.before.replace(rtt).map_or(0.0, |before| (rtt - before).abs());
         self.jitter += (change - self.jitter) * JITTER_GAIN;
         // While others hold the queue the base shows in drains only, which forget what is older.
-        let window = if competing { f64::INFINITY } else { BASE_WINDOW };
+        let window = if competing { f64::INFINITY } else { BASE_HISTORY.as_secs_f64() };
         push(&mut self.long, now, rtt, window, 0.1);
         push(&mut self.short, now, rtt, sample.srtt.as_secs_f64() / 2.0, 0.0);
         self.latest = sample.rate.rtt.map_or(rtt, Duration::as_secs_f64);
@@ -65,7 +62,7 @@ impl Delays {
 
     /// A round trip without queue that was not measured with the path's own packets.
     pub(super) fn assume(&mut self, now: Instant, base: Duration) {
-        push(&mut self.long, now.as_secs_f64(), base.as_secs_f64(), BASE_WINDOW, 0.0);
+        push(&mut self.long, now.as_secs_f64(), base.as_secs_f64(), BASE_HISTORY.as_secs_f64(), 0.0);
         push(&mut self.short, now.as_secs_f64(), base.as_secs_f64(), 0.0, 0.0);
     }
 
