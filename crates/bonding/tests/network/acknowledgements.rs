@@ -97,3 +97,46 @@ fn they_do_not_overflow_a_slow_line_with_a_buffer_of_few_packets() {
     assert!(dropped * 100 < sent, "{dropped} of {sent}");
     assert_eq!(app.tallies[0].delivered, app.tallies[0].sent);
 }
+
+/// The packets of two flows over a line that loses one in a hundred: full ones, and TCP's acknowledgements.
+#[test]
+fn those_of_tcp_wait_for_none_that_is_lost_and_data_beside_them_misses_nothing() {
+    let paths = vec![PathConfig::new("p0", None)];
+    let config = Config::new(paths, SchedulerConfig::RateAware);
+    let lossy = Line { loss: 0.01, ..line(40.0, 20.0) };
+    let mut bond = Bond::new(&config, vec![both_ways(lossy)], 1);
+    let flow = |hash, mbps, len| Flow { start: at(5.0), stop: at(15.0), ..Flow::new(hash, mbps, len) };
+    let mut flows = vec![flow(1, 10.0, 1400), flow(2, 0.4, 52)];
+    flows[1].key.is_ack = true;
+    let mut app = ConstantRate::new(flows);
+    bond.run(at(16.0), &mut app);
+    let [data, acks] = [0, 1].map(|flow| &app.tallies[flow]);
+    assert!(data.sent - data.delivered <= 1, "{} of {}", data.sent - data.delivered, data.sent);
+    let lost = (acks.sent - acks.delivered) as f64 / acks.sent as f64;
+    assert!((0.005..0.015).contains(&lost), "{lost} of the acknowledgements");
+    let repaired = bond.repairs()[0] as f64;
+    assert!(repaired < 0.013 * data.sent as f64, "{repaired} repairs for {} packets of data", data.sent);
+    assert!(acks.percentile_ms(1.0) < 22.0, "{} ms", acks.percentile_ms(1.0));
+    assert!(data.percentile_ms(1.0) > 60.0, "{} ms", data.percentile_ms(1.0));
+}
+
+/// A line of 20 Mbit/s on which others build a queue of a second: it becomes longer by half a second in each second.
+fn wait_beside_others(is_ack: bool) -> f64 {
+    let paths = vec![PathConfig::new("p0", None)];
+    let config = Config::new(paths, SchedulerConfig::RateAware);
+    let delays = (0..200).map(|step| (at(6.0 + f64::from(step) / 100.0), ms(5.0 + 5.0 * f64::from(step))));
+    let filled = Line { delays: delays.collect(), ..line(20.0, 5.0) };
+    let mut bond = Bond::new(&config, vec![[filled, line(20.0, 5.0)]], 1);
+    let mut flow = Flow { start: at(5.0), stop: at(12.0), ..Flow::new(1, 0.5, 52) };
+    flow.key.is_ack = is_ack;
+    let mut app = ConstantRate::new(vec![flow]);
+    bond.run(at(16.0), &mut app);
+    app.tallies[0].percentile_ms(1.0) - 1000.0
+}
+
+/// Others hold the queue: what is held back here would make nobody's wait shorter.
+#[test]
+fn those_of_tcp_are_not_held_back_beside_others_who_fill_the_line() {
+    let [acks, data] = [true, false].map(wait_beside_others);
+    assert!(acks < 10.0 && data > 100.0, "{acks} ms of acknowledgements, {data} ms of others");
+}
