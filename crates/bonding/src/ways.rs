@@ -88,6 +88,8 @@ pub(crate) struct Ways {
     measured_at: Instant,
     /// A wait on the way back that is no longer may be an error of the clocks.
     standing: Duration,
+    /// So much of it counts as one.
+    error: Duration,
     /// What comes before this gives no one-way delay: one of the clocks has stood still.
     measured_from: Instant,
     /// How late the last report came that was measured.
@@ -103,6 +105,7 @@ impl Ways {
             offset: 0,
             measured_at: now,
             standing,
+            error: Duration::ZERO,
             measured_from: Instant::ZERO,
             late: Duration::ZERO,
         }
@@ -132,7 +135,6 @@ impl Ways {
             return self.late;
         }
         let before = self.offset;
-        self.fall_behind(now, path, delay);
         self.move_offset(&arrived, path, delay);
         let (low, high) =
             if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };
@@ -145,17 +147,30 @@ impl Ways {
                 way.forth.note(now, arrived.least.wrapping_sub(low));
             }
         }
+        self.doubt_short_waits(now, path, delay);
         let own = delay.wrapping_add(self.offset);
         let shortest =
             self.ways.iter().filter_map(|way| way.back.least).reduce(|one, other| least(Some(one), other));
         let late = own.wrapping_sub(shortest.unwrap_or(own)) as i32;
-        self.late = Duration::from_micros(late.max(0) as u64);
+        self.late = Duration::from_micros(late.max(0) as u64).saturating_sub(self.error);
         self.late
+    }
+
+    /// The peer's clock may have fallen behind since the last report: this end's queue would be held for one on the way back
+    /// then, its controller would let it stand, and no delay would ever tell. So a short wait counts more and more as an
+    /// error of the clocks, as fast as these may drift apart. A long one comes faster.
+    fn doubt_short_waits(&mut self, now: Instant, path: PathId, delay: u32) {
+        let passed = now.saturating_since(std::mem::replace(&mut self.measured_at, now));
+        let wait = self.wait_of(path, delay);
+        if wait <= self.standing {
+            let more = Duration::from_nanos(passed.as_micros() * GREATEST_SLEW / 1000);
+            self.error = (self.error + more).min(wait);
+        }
     }
 
     /// How long what came by a path waited in queues, its delay being `relative` by [`Self::on_arrival`].
     pub(crate) fn wait(&self, path: PathId, relative: i64) -> Duration {
-        self.wait_of(path, self.reference.absolute(relative))
+        self.wait_of(path, self.reference.absolute(relative)).saturating_sub(self.error)
     }
 
     fn wait_of(&self, path: PathId, delay: u32) -> Duration {
@@ -177,17 +192,6 @@ impl Ways {
             }
         }
         all
-    }
-
-    /// The peer's clock may have fallen behind by this much since the last report: this end's queue would be held for one on the
-    /// way back then, its controller would let it stand, and no delay would ever tell. So a short wait counts as an error of
-    /// the clocks until it is seen to be none. A long one comes faster than clocks drift apart.
-    fn fall_behind(&mut self, now: Instant, path: PathId, delay: u32) {
-        let passed = now.saturating_since(std::mem::replace(&mut self.measured_at, now));
-        if self.ways[path.index()].back.least.is_some() && self.wait_of(path, delay) <= self.standing {
-            let most = passed.as_micros() * GREATEST_SLEW / 1_000_000;
-            self.offset = self.offset.wrapping_sub(most as u32);
-        }
     }
 
     /// The offset moves no further than both bounds ask. Where they contradict each other, a way has become shorter, or its
