@@ -22,11 +22,6 @@ impl DelayReference {
         let reference = *self.0.get_or_insert(delay);
         i64::from(delay.wrapping_sub(reference) as i32)
     }
-
-    /// The delay that is by so many µs more (or less) than the first one.
-    pub(crate) fn absolute(self, relative: i64) -> u32 {
-        self.0.unwrap_or_default().wrapping_add(relative as u32)
-    }
 }
 
 /// An endpoint's own time. It follows the driver's time, but never goes back and never jumps.

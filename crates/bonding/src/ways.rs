@@ -13,6 +13,7 @@ mod tests;
 
 use crate::clock::{DelayReference, micros};
 use crate::id::{MAX_PATHS, PathId};
+use crate::receive::incoming::Extremes;
 use crate::wire::control::{Report, TICK};
 use ropewalk_congestion::BASE_HISTORY;
 use ropewalk_units::{Duration, Instant};
@@ -67,6 +68,16 @@ struct Way {
     fresh: Option<u32>,
     /// When the newest packet left that the peer told of.
     newest: Option<u32>,
+    /// What came from the peer waited so long in queues.
+    waits: Extremes,
+}
+
+impl Way {
+    /// How long something waited in queues that took this delay from the peer, and the offset more.
+    fn wait(&self, delay: u32) -> Duration {
+        let wait = self.back.least.map_or(0, |least| delay.wrapping_sub(least) as i32);
+        Duration::from_micros(wait.max(0) as u64)
+    }
 }
 
 /// What a report tells of a path's packets since the one before.
@@ -98,7 +109,8 @@ pub(crate) struct Ways {
 
 impl Ways {
     pub(crate) fn new(paths: usize, standing: Duration, now: Instant) -> Self {
-        let way = Way { forth: BaseDelay::new(now), back: BaseDelay::new(now), fresh: None, newest: None };
+        let (forth, back) = (BaseDelay::new(now), BaseDelay::new(now));
+        let way = Way { forth, back, fresh: None, newest: None, waits: Extremes::new(now) };
         Self {
             ways: vec![way; paths],
             reference: DelayReference::default(),
@@ -124,6 +136,7 @@ impl Ways {
     /// One of the clocks has stood still. What comes in the next round trip may have left before.
     pub(crate) fn on_gap(&mut self, now: Instant, round_trip: Duration) {
         self.measured_from = now.saturating_add(round_trip);
+        self.ways.iter_mut().for_each(|way| way.waits = Extremes::new(now));
     }
 
     /// A report came by `path`. Returns by how much later than it would have come by the shortest way back without queues.
@@ -142,6 +155,7 @@ impl Ways {
             // If the offset has moved since the report before, it may be either: that one counts by which no way seems shorter than it is.
             if let Some(fresh) = way.fresh.take() {
                 way.back.note(now, fresh.wrapping_add(high));
+                way.waits.note(now, way.wait(fresh.wrapping_add(low)).as_micros() as i64);
             }
             if let Some(arrived) = arrived {
                 way.forth.note(now, arrived.least.wrapping_sub(low));
@@ -161,22 +175,17 @@ impl Ways {
     /// error of the clocks, as fast as these may drift apart. A long one comes faster.
     fn doubt_short_waits(&mut self, now: Instant, path: PathId, delay: u32) {
         let passed = now.saturating_since(std::mem::replace(&mut self.measured_at, now));
-        let wait = self.wait_of(path, delay);
+        let wait = self.ways[path.index()].wait(delay.wrapping_add(self.offset));
         if wait <= self.standing {
             let more = Duration::from_nanos(passed.as_micros() * GREATEST_SLEW / 1000);
             self.error = (self.error + more).min(wait);
         }
     }
 
-    /// How long what came by a path waited in queues, its delay being `relative` by [`Self::on_arrival`].
-    pub(crate) fn wait(&self, path: PathId, relative: i64) -> Duration {
-        self.wait_of(path, self.reference.absolute(relative)).saturating_sub(self.error)
-    }
-
-    fn wait_of(&self, path: PathId, delay: u32) -> Duration {
-        let Some(least) = self.ways[path.index()].back.least else { return Duration::ZERO };
-        let wait = delay.wrapping_add(self.offset).wrapping_sub(least) as i32;
-        Duration::from_micros(wait.max(0) as u64)
+    /// How long all that came by a path of late has waited in queues.
+    pub(crate) fn wait(&self, path: PathId) -> Duration {
+        let least = self.ways[path.index()].waits.least().unwrap_or_default();
+        Duration::from_micros(least as u64).saturating_sub(self.error)
     }
 
     /// What the report tells of each path; `None`: nothing has come since the one before.

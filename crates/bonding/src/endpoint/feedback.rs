@@ -292,8 +292,7 @@ impl<P: Payload> Endpoint<P> {
         let path = &mut self.paths[place];
         if let Some(rtt) = path.liveness.on_answer(now, reply.number, rtt, &self.config.keepalive) {
             // What others' packets hold on the way back is no part of the path.
-            let least = self.incoming[place].recent.least();
-            let wait = least.map_or(Duration::ZERO, |least| self.ways.wait(reply.path, least));
+            let wait = self.ways.wait(reply.path);
             path.on_round_trip(now, if wait < rtt { rtt - wait } else { rtt });
         }
         self.note_state(place, was);

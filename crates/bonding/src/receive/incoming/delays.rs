@@ -13,12 +13,12 @@ pub(crate) struct Extremes {
 }
 
 impl Extremes {
-    pub(super) fn new(now: Instant) -> Self {
+    pub(crate) fn new(now: Instant) -> Self {
         Self { current: None, before: None, since: now }
     }
 
     #[inline]
-    pub(super) fn note(&mut self, now: Instant, delay: i64) {
+    pub(crate) fn note(&mut self, now: Instant, delay: i64) {
         if now.saturating_since(self.since) >= UNKNOWN / 2 {
             self.before = self.current.take();
             self.since = now;
