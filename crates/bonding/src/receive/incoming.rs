@@ -276,9 +276,8 @@ impl Incoming {
     }
 
     /// Is any packet under repair that is still waited for?
-    fn is_under_repair(&mut self, now: Instant) -> bool {
-        self.is_repaired()
-            && self.gaps.awaited(now, self.reordering, &mut self.window, Some(self.patience)).is_some()
+    fn is_under_repair(&self, now: Instant) -> bool {
+        self.is_repaired() && self.gaps.are_under_repair(now, self.patience)
     }
 
     /// Does the peer send again what is asked for?

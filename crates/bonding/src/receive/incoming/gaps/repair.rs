@@ -58,6 +58,11 @@ impl Gaps {
         self.asked < self.all.len() || now >= self.ask_again_at
     }
 
+    /// Is any gap still waited for because of its repair? The last one was found last.
+    pub(in crate::receive::incoming) fn are_under_repair(&self, now: Instant, patience: Duration) -> bool {
+        self.passed < self.all.len() && self.all.back().is_some_and(|gap| gap.is_awaited(now, patience))
+    }
+
     /// Puts the gaps that are to be asked for into `missing`. These are not merely late, were not
     /// asked for recently, and are still waited for. Gaps that were asked for before are looked at
     /// only when one of them is due.
