@@ -534,6 +534,11 @@ impl<P> Path<P> {
         self.liveness.srtt().map(|srtt| Duration::from_secs_f64(srtt.as_secs_f64() * self.tries()))
     }
 
+    /// Do others hold the queue on it, as far as its controller can tell?
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.channel.controller().is_crowded()
+    }
+
     /// The path as a scheduler sees it, for a packet of `size` octets.
     #[inline]
     pub(crate) fn view(&self, now: Instant, size: u32) -> View {
@@ -543,7 +548,7 @@ impl<P> Path<P> {
             is_up: self.liveness.state == PathState::Up,
             may_send: self.may_send(now, size),
             has_room: self.channel.has_room(size),
-            is_crowded: self.channel.controller().is_crowded(),
+            is_crowded: false,
             may_copy: self.channel.may_send_early(now, size, self.tuning.early_packets * FULL_PACKET),
             one_way: self.base_rtt.get().map(|rtt| (rtt / 2).as_nanos() as i64),
             queue: self.queueing_delay(now).as_nanos() as i64,

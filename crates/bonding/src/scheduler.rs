@@ -53,7 +53,7 @@ pub(crate) struct View {
     pub(crate) may_send: bool,
     /// Does its controller have room for a packet, whatever its pacer says?
     pub(crate) has_room: bool,
-    /// Do others hold the queue on it?
+    /// Do others hold the queue on it? Told only while acknowledgements of TCP wait.
     pub(crate) is_crowded: bool,
     /// May a copy go now?
     pub(crate) may_copy: bool,

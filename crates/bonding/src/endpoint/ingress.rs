@@ -75,12 +75,12 @@ impl<P: Payload> Endpoint<P> {
             self.note_nothing_waits();
             return None;
         }
-        let (views, count) = self.views(now);
-        let views = &views[..count];
+        let (mut views, count) = self.views(now);
+        let views = &mut views[..count];
+        let is_crowded = self.backlog.has_acks() && self.note_crowded(views);
+        let views = &*views;
         let may_send = self.usable.filter(|id| views[id.index()].may_send);
-        let may_bind = !may_send.is_empty()
-            || self.backlog.is_hurried()
-            || self.backlog.has_acks() && self.usable.iter().any(|id| views[id.index()].is_crowded);
+        let may_bind = !may_send.is_empty() || self.backlog.is_hurried() || is_crowded;
         let Some((packet, flow, decision)) = may_bind.then(|| self.bind(now, views)).flatten() else {
             self.note_waiting(now, may_send);
             return None;
@@ -88,6 +88,14 @@ impl<P: Payload> Endpoint<P> {
         self.last_len = packet.wire_len();
         self.last_reason = decision.reason;
         self.dispatch(now, packet, flow, decision.paths)
+    }
+
+    /// Tells the views on which paths others hold the queue. Returns whether on any of those in use.
+    fn note_crowded(&self, views: &mut [View]) -> bool {
+        for (view, path) in views.iter_mut().zip(&self.paths) {
+            view.is_crowded = path.is_crowded();
+        }
+        self.usable.iter().any(|id| views[id.index()].is_crowded)
     }
 
     /// No packet waits.
