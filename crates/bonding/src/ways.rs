@@ -20,8 +20,6 @@ use ropewalk_units::{Duration, Instant};
 
 /// The least delay of each of so many parts of the time for which a base delay stands.
 const CAPACITY: usize = 10;
-/// Two clocks drift apart by so many µs in a second at most: NTP slews one by 500 (RFC 5905).
-const GREATEST_SLEW: u64 = 1000;
 
 /// Is `one` less than `other`?
 const fn is_less(one: u32, other: u32) -> bool {
@@ -78,6 +76,11 @@ impl Way {
         let wait = self.back.least.map_or(0, |least| delay.wrapping_sub(least) as i32);
         Duration::from_micros(wait.max(0) as u64)
     }
+
+    /// How long all that came from the peer of late waited.
+    fn least_wait(&self) -> Duration {
+        Duration::from_micros(self.waits.least().unwrap_or_default() as u64)
+    }
 }
 
 /// What a report tells of a path's packets since the one before.
@@ -95,12 +98,8 @@ pub(crate) struct Ways {
     reference: DelayReference,
     /// By how much the peer's clock is ahead, beyond what it was first.
     offset: u32,
-    /// When the last report came that was measured.
-    measured_at: Instant,
-    /// A wait on the way back that is no longer may be an error of the clocks.
+    /// What all packets wait on the way back may be an error of the clocks if it is no longer.
     standing: Duration,
-    /// So much of it counts as one.
-    error: Duration,
     /// What comes before this gives no one-way delay: one of the clocks has stood still.
     measured_from: Instant,
     /// How late the last report came that was measured.
@@ -115,9 +114,7 @@ impl Ways {
             ways: vec![way; paths],
             reference: DelayReference::default(),
             offset: 0,
-            measured_at: now,
             standing,
-            error: Duration::ZERO,
             measured_from: Instant::ZERO,
             late: Duration::ZERO,
         }
@@ -161,31 +158,21 @@ impl Ways {
                 way.forth.note(now, arrived.least.wrapping_sub(low));
             }
         }
-        self.doubt_short_waits(now, path, delay);
         let own = delay.wrapping_add(self.offset);
         let shortest =
             self.ways.iter().filter_map(|way| way.back.least).reduce(|one, other| least(Some(one), other));
         let late = own.wrapping_sub(shortest.unwrap_or(own)) as i32;
-        self.late = Duration::from_micros(late.max(0) as u64).saturating_sub(self.error);
+        let left_out = self.ways[path.index()].least_wait().saturating_sub(self.standing(path));
+        self.late = Duration::from_micros(late.max(0) as u64).saturating_sub(left_out);
         self.late
     }
 
-    /// The peer's clock may have fallen behind since the last report: this end's queue would be held for one on the way back
-    /// then, its controller would let it stand, and no delay would ever tell. So a short wait counts more and more as an
-    /// error of the clocks, as fast as these may drift apart. A long one comes faster.
-    fn doubt_short_waits(&mut self, now: Instant, path: PathId, delay: u32) {
-        let passed = now.saturating_since(std::mem::replace(&mut self.measured_at, now));
-        let wait = self.ways[path.index()].wait(delay.wrapping_add(self.offset));
-        if wait <= self.standing {
-            let more = Duration::from_nanos(passed.as_micros() * GREATEST_SLEW / 1000);
-            self.error = (self.error + more).min(wait);
-        }
-    }
-
-    /// How long all that came by a path of late has waited in queues.
-    pub(crate) fn wait(&self, path: PathId) -> Duration {
-        let least = self.ways[path.index()].waits.least().unwrap_or_default();
-        Duration::from_micros(least as u64).saturating_sub(self.error)
+    /// How long all that came by a path of late has waited in queues. Short waits are left out: the peer's clock may have fallen
+    /// behind. This end's queue would be held for one on the way back then, its controller would let it stand, and no delay
+    /// would ever tell.
+    pub(crate) fn standing(&self, path: PathId) -> Duration {
+        let wait = self.ways[path.index()].least_wait();
+        if wait > self.standing { wait } else { Duration::ZERO }
     }
 
     /// What the report tells of each path; `None`: nothing has come since the one before.

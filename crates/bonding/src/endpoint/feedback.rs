@@ -292,7 +292,7 @@ impl<P: Payload> Endpoint<P> {
         let path = &mut self.paths[place];
         if let Some(rtt) = path.liveness.on_answer(now, reply.number, rtt, &self.config.keepalive) {
             // What others' packets hold on the way back is no part of the path.
-            let wait = self.ways.wait(reply.path);
+            let wait = self.ways.standing(reply.path);
             path.on_round_trip(now, if wait < rtt { rtt - wait } else { rtt });
         }
         self.note_state(place, was);
