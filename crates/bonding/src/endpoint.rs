@@ -30,7 +30,7 @@ use crate::wire::header::DataHeader;
 use events::Events;
 use feedback::{Feedback, Outgoing};
 use ingress::SoloRun;
-use repair::Repairs;
+use repair::{Due, Repairs};
 use ropewalk_units::{Instant, Rate};
 
 /// What goes over a path.
@@ -423,7 +423,8 @@ impl<P: Payload> Endpoint<P> {
         let id = self.paths[place].id;
         if self.config.repair && state == PathState::Suspected && !self.usable.contains(id) {
             let room = repair::MOST - self.repairs.len();
-            self.repairs.extend(self.paths[place].in_doubt().map(|seq| (id, seq)).take(room));
+            let due = |seq| Due { path: id, seq, is_in_doubt: true };
+            self.repairs.extend(self.paths[place].in_doubt().map(due).take(room));
         }
     }
 

@@ -26,7 +26,7 @@ use base_rtt::BaseRtt;
 use losses::Losses;
 use ropewalk_congestion::{ControlledPath, PathController, Spread};
 use ropewalk_units::{Duration, Instant, Rate};
-use sent_log::{Sent, SentLog};
+use sent_log::{Fate, Sent, SentLog};
 use std::collections::VecDeque;
 use watch::Watch;
 
@@ -170,12 +170,12 @@ impl<P> Path<P> {
             state,
             len: wire_len,
             bytes: self.sent_bytes as u32,
-            is_settled: false,
+            fate: Fate::Unknown,
             kept,
             repaired_at: None,
         };
         if let Some(forgotten) = self.log.push(sent)
-            && !forgotten.is_settled
+            && forgotten.fate == Fate::Unknown
         {
             self.channel.on_lost(now, forgotten.len, &forgotten.state);
         }
@@ -248,6 +248,13 @@ impl<P> Path<P> {
     pub(crate) fn on_gap(&mut self, now: Instant) {
         self.unmeasured_until = Some(now);
         self.liveness.on_gap(now);
+        self.channel.on_gap(now);
+    }
+
+    /// The peer's clock has stood still.
+    pub(crate) fn on_peers_gap(&mut self, now: Instant) {
+        self.unmeasured_until = Some(now);
+        self.channel.on_gap(now);
     }
 
     /// The path goes down or comes back: nothing that was sent before counts as on its way. If a
@@ -256,7 +263,7 @@ impl<P> Path<P> {
         let fresh = self.next.since(self.last.next);
         let fresh = (0..fresh).map(|place| self.last.next.plus(place));
         for seq in self.pending.iter().copied().chain(fresh) {
-            self.log.settle(seq);
+            self.log.settle(seq, Fate::Lost);
         }
         self.channel.on_timeout(now);
         // What an outage takes is no part that the path loses.
@@ -355,7 +362,7 @@ impl<P> Path<P> {
         for _ in 0..lost.min(self.pending.len() as u32) {
             let Some(seq) = self.pending.pop_front() else { break };
             counted += u32::from(!seq.before(self.begun_at));
-            if let Some(sent) = self.log.settle(seq) {
+            if let Some(sent) = self.log.settle(seq, Fate::Lost) {
                 let (len, state) = (sent.len, sent.state);
                 self.channel.on_lost(now, len, &state);
             }
@@ -379,7 +386,7 @@ impl<P> Path<P> {
                     break self.pending.remove(place);
                 }
             };
-            let Some(sent) = seq.and_then(|seq| self.log.settle(seq)) else { continue };
+            let Some(sent) = seq.and_then(|seq| self.log.settle(seq, Fate::Delivered)) else { continue };
             let (len, state) = (sent.len, sent.state);
             // The clock shows the same right before and right after it has stood still.
             if self.unmeasured_until.is_some_and(|until| state.send_time <= until) {
@@ -567,6 +574,7 @@ impl<P> Path<P> {
 mod tests {
     use super::*;
     use crate::config::PathConfig;
+    use crate::id::{FlowSeq, GlobalSeq};
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -688,6 +696,30 @@ mod tests {
         path.on_sent(at(20), 1500, None);
         path.on_report(at(50), &report(11, 11, 0, 20), WayBack::default(), &KeepaliveConfig::default());
         assert_eq!(path.channel.srtt(), Some(Duration::from_millis(28)));
+    }
+
+    /// Its path fell silent, and was heard again before a repair could leave.
+    #[test]
+    fn what_was_in_doubt_and_has_come_does_not_go_again() {
+        let (mut path, global, flow_seq) = (sent(0), GlobalSeq::new(7), FlowSeq::new(3));
+        let kept = || Some(Kept { packet: (), global, flow_seq, bucket: 1 });
+        (1..=3).for_each(|millis| {
+            path.on_sent(at(millis), 1500, kept());
+        });
+        let second = Duration::from_secs(1);
+        let goes_again = |path: &mut Path<()>, seq: u32, is_in_doubt: bool| {
+            let terms = RepairTerms { is_in_doubt, age: second, round_trip: Duration::ZERO };
+            path.repair(at(200), PathSeq::new(seq), &terms).is_some()
+        };
+        assert!(goes_again(&mut path, 0, true));
+        path.on_report(at(150), &report(2, 2, 0, 2), WayBack::default(), &KeepaliveConfig::default());
+        assert_eq!([0, 1, 2].map(|seq| goes_again(&mut path, seq, true)), [false, false, true]);
+        assert!(goes_again(&mut path, 1, false), "the peer knows better what it misses");
+        // What a dead path was told to have lost may come.
+        path.begin_anew(at(160));
+        assert!(goes_again(&mut path, 2, true));
+        path.on_report(at(170), &report(3, 3, 0, 3), WayBack::default(), &KeepaliveConfig::default());
+        assert!(!goes_again(&mut path, 2, true));
     }
 
     /// Others' packets stand in the queue, so neither what is on its way nor the rate shows it.

@@ -15,7 +15,7 @@ use crate::clock::{DelayReference, micros};
 use crate::id::{MAX_PATHS, PathId};
 use crate::receive::incoming::Extremes;
 use crate::wire::control::{Report, TICK};
-use ropewalk_congestion::BASE_HISTORY;
+use ropewalk_congestion::{BASE_HISTORY, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
 
 /// The least delay of each of so many parts of the time for which a base delay stands.
@@ -77,7 +77,7 @@ impl Way {
         Duration::from_micros(wait.max(0) as u64)
     }
 
-    /// How long all that came from the peer of late waited.
+    /// How long all that came from the peer in the last second waited.
     fn least_wait(&self) -> Duration {
         Duration::from_micros(self.waits.least().unwrap_or_default() as u64)
     }
@@ -100,6 +100,8 @@ pub(crate) struct Ways {
     offset: u32,
     /// What all packets wait on the way back may be an error of the clocks if it is no longer.
     standing: Duration,
+    /// When a report told last of what this end had sent: the offset is bounded from above then.
+    bounded_at: Option<Instant>,
     /// What comes before this gives no one-way delay: one of the clocks has stood still.
     measured_from: Instant,
     /// How late the last report came that was measured.
@@ -115,6 +117,7 @@ impl Ways {
             reference: DelayReference::default(),
             offset: 0,
             standing,
+            bounded_at: None,
             measured_from: Instant::ZERO,
             late: Duration::ZERO,
         }
@@ -133,6 +136,7 @@ impl Ways {
     /// One of the clocks has stood still. What comes in the next round trip may have left before.
     pub(crate) fn on_gap(&mut self, now: Instant, round_trip: Duration) {
         self.measured_from = now.saturating_add(round_trip);
+        self.bounded_at = None;
         self.ways.iter_mut().for_each(|way| way.waits = Extremes::new(now));
     }
 
@@ -145,7 +149,7 @@ impl Ways {
             return self.late;
         }
         let before = self.offset;
-        self.move_offset(&arrived, path, delay);
+        self.move_offset(now, &arrived, path, delay);
         let (low, high) =
             if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };
         for (way, arrived) in self.ways.iter_mut().zip(&arrived) {
@@ -162,17 +166,26 @@ impl Ways {
         let shortest =
             self.ways.iter().filter_map(|way| way.back.least).reduce(|one, other| least(Some(one), other));
         let late = own.wrapping_sub(shortest.unwrap_or(own)) as i32;
-        let left_out = self.ways[path.index()].least_wait().saturating_sub(self.standing(path));
+        let left_out = if self.is_standing(now, path) { Duration::ZERO } else { self.least_wait(path) };
         self.late = Duration::from_micros(late.max(0) as u64).saturating_sub(left_out);
         self.late
     }
 
-    /// How long all that came by a path of late has waited in queues. Short waits are left out: the peer's clock may have fallen
-    /// behind. This end's queue would be held for one on the way back then, its controller would let it stand, and no delay
-    /// would ever tell.
-    pub(crate) fn standing(&self, path: PathId) -> Duration {
-        let wait = self.ways[path.index()].least_wait();
-        if wait > self.standing { wait } else { Duration::ZERO }
+    /// How long all that came by a path of late has waited in queues, as far as that is known.
+    pub(crate) fn standing(&self, now: Instant, path: PathId) -> Duration {
+        if self.is_standing(now, path) { self.least_wait(path) } else { Duration::ZERO }
+    }
+
+    fn least_wait(&self, path: PathId) -> Duration {
+        self.ways[path.index()].least_wait()
+    }
+
+    /// Does a queue stand on the way from the peer? If the wait is short, the peer's clock may have fallen behind. This end's own queue would be
+    /// held for one on the way back then, its controller would let it stand, and no delay would ever tell. While nothing is sent to the
+    /// peer, no delay tells of any clock.
+    fn is_standing(&self, now: Instant, path: PathId) -> bool {
+        self.bounded_at.is_some_and(|at| now.saturating_since(at) < UNKNOWN)
+            && self.least_wait(path) > self.standing
     }
 
     /// What the report tells of each path; `None`: nothing has come since the one before.
@@ -192,7 +205,13 @@ impl Ways {
 
     /// The offset moves no further than both bounds ask. Where they contradict each other, a way has become shorter, or its
     /// queue was never empty before.
-    fn move_offset(&mut self, arrived: &[Option<Arrived>; MAX_PATHS], path: PathId, delay: u32) {
+    fn move_offset(
+        &mut self,
+        now: Instant,
+        arrived: &[Option<Arrived>; MAX_PATHS],
+        path: PathId,
+        delay: u32,
+    ) {
         let offset = self.offset;
         let beyond = |bound: u32| bound.wrapping_sub(offset) as i32;
         let upper = self
@@ -202,6 +221,7 @@ impl Ways {
             .filter_map(|(way, arrived)| Some(beyond((*arrived)?.newest.wrapping_sub(way.forth.least?))));
         let lower = self.ways[path.index()].back.least.map(|base| beyond(base.wrapping_sub(delay)));
         if let (Some(upper), Some(lower)) = (upper.min(), lower) {
+            self.bounded_at = Some(now);
             self.offset = offset.wrapping_add(0.clamp(lower.min(upper), lower.max(upper)) as u32);
         }
     }

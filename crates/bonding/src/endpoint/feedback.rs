@@ -292,7 +292,7 @@ impl<P: Payload> Endpoint<P> {
         let path = &mut self.paths[place];
         if let Some(rtt) = path.liveness.on_answer(now, reply.number, rtt, &self.config.keepalive) {
             // What others' packets hold on the way back is no part of the path.
-            let wait = self.ways.standing(reply.path);
+            let wait = self.ways.standing(now, reply.path);
             path.on_round_trip(now, if wait < rtt { rtt - wait } else { rtt });
         }
         self.note_state(place, was);
@@ -310,6 +310,7 @@ impl<P: Payload> Endpoint<P> {
             return;
         }
         if self.feedback.tells_of_gap(report) {
+            self.paths.iter_mut().for_each(|path| path.on_peers_gap(now));
             self.on_gap(now);
         }
         let mut progress = [Progress::default(); MAX_PATHS];

@@ -15,8 +15,19 @@ use std::collections::VecDeque;
 /// The most packets that wait to be sent again.
 pub(super) const MOST: usize = 1024;
 
-/// Packets to send again: the path that lost each, and its number there.
-pub(super) type Repairs = VecDeque<(PathId, PathSeq)>;
+/// A packet to send again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    /// The path that lost it, or fell silent.
+    pub(super) path: PathId,
+    /// Its number there.
+    pub(super) seq: PathSeq,
+    /// The path fell silent; the peer has not asked for the packet.
+    pub(super) is_in_doubt: bool,
+}
+
+/// Packets to send again, the next one first.
+pub(super) type Repairs = VecDeque<Due>;
 
 impl<P: Payload> Endpoint<P> {
     /// The next packet to send again, if its path may send. Repairs go before all other data.
@@ -30,10 +41,10 @@ impl<P: Payload> Endpoint<P> {
             return None;
         }
         let repair_time = self.repair_time().unwrap_or_default();
-        while let Some((lost_on, seq)) = self.repairs.pop_front() {
+        while let Some(Due { path: lost_on, seq, is_in_doubt }) = self.repairs.pop_front() {
             let srtt = |id: PathId| self.paths[id.index()].liveness.srtt().unwrap_or_default();
             let age = self.config.resequencer.repair_timeout(repair_time) + srtt(lost_on);
-            let terms = RepairTerms { age, round_trip: srtt(path) };
+            let terms = RepairTerms { is_in_doubt, age, round_trip: srtt(path) };
             let own = &mut self.paths[lost_on.index()];
             let Some((Kept { packet, global, flow_seq, bucket }, len)) = own.repair(now, seq, &terms) else {
                 continue;
@@ -63,9 +74,8 @@ impl<P: Payload> Endpoint<P> {
         }
         for range in missing.ranges() {
             let room = MOST - self.repairs.len();
-            let lost =
-                (0..range.packets.min(room as u32)).map(|place| (missing.path, range.from.plus(place)));
-            self.repairs.extend(lost);
+            let due = |place| Due { path: missing.path, seq: range.from.plus(place), is_in_doubt: false };
+            self.repairs.extend((0..range.packets.min(room as u32)).map(due));
         }
     }
 

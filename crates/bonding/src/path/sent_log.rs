@@ -19,10 +19,24 @@ pub(crate) struct Kept<P> {
 /// Which packets are sent again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RepairTerms {
+    /// The peer does not miss the packet, its path fell silent: if it has been reported since, it is not sent again. Which of several
+    /// packets were received, a report does not say.
+    pub(crate) is_in_doubt: bool,
     /// Packets that left longer ago than this are not sent again.
     pub(crate) age: Duration,
     /// The round trip of the path that carries the repair.
     pub(crate) round_trip: Duration,
+}
+
+/// What is known of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fate {
+    /// Nothing: it is on its way.
+    Unknown,
+    /// It was reported as received.
+    Delivered,
+    /// It was reported as lost, or given up.
+    Lost,
 }
 
 /// One packet.
@@ -33,8 +47,8 @@ pub(super) struct Sent<P> {
     pub(super) len: u32,
     /// Bytes sent on the path up to and including it, wrapping.
     pub(super) bytes: u32,
-    /// The controller knows whether it was delivered or lost.
-    pub(super) is_settled: bool,
+    /// The controller knows of it.
+    pub(super) fate: Fate,
     pub(super) kept: Option<Kept<P>>,
     /// When it was sent again last.
     pub(super) repaired_at: Option<Instant>,
@@ -74,7 +88,8 @@ impl<P> SentLog<P> {
         let sent = self.0.get_mut(Self::place(seq))?.as_mut()?;
         let is_fresh = |at: Instant, most: Duration| now.saturating_since(at) < most;
         let is_under_way = sent.repaired_at.is_some_and(|at| is_fresh(at, terms.round_trip));
-        let may_go = sent.seq == seq && is_fresh(sent.state.send_time, terms.age) && !is_under_way;
+        let is_needless = is_under_way || (terms.is_in_doubt && sent.fate == Fate::Delivered);
+        let may_go = sent.seq == seq && is_fresh(sent.state.send_time, terms.age) && !is_needless;
         if may_go {
             sent.repaired_at = Some(now);
         }
@@ -86,14 +101,11 @@ impl<P> SentLog<P> {
         self.get(seq).is_none()
     }
 
-    /// Marks a packet as reported. `None`: it was reported before, or is not here.
+    /// Notes what became of a packet. `None`: it was reported before, or is not here.
     #[inline]
-    pub(super) fn settle(&mut self, seq: PathSeq) -> Option<&Sent<P>> {
-        let sent = self.0.get_mut(Self::place(seq))?.as_mut()?;
-        let is_news = sent.seq == seq && !sent.is_settled;
-        if is_news {
-            sent.is_settled = true;
-        }
-        is_news.then_some(sent)
+    pub(super) fn settle(&mut self, seq: PathSeq, fate: Fate) -> Option<&Sent<P>> {
+        let sent = self.0.get_mut(Self::place(seq))?.as_mut().filter(|sent| sent.seq == seq)?;
+        let before = std::mem::replace(&mut sent.fate, fate);
+        (before == Fate::Unknown).then_some(sent)
     }
 }

@@ -115,6 +115,29 @@ fn a_peer_whose_clock_falls_behind_lets_no_queue_grow() {
     }
 }
 
+/// The other direction carries nothing for half an hour, so that no delay tells of a clock.
+#[test]
+fn an_end_that_only_hears_takes_no_clock_for_a_queue() {
+    for (ppm, step) in [(-500, 0), (50, 0), (500, 0), (0, 30), (0, -30)] {
+        let mut pair = Pair::new(0);
+        pair.alone(0, 0);
+        let start = pair.now;
+        for report in 0..30 * 60 * 200_u64 {
+            pair.ahead = -((pair.now - start) as i64 * ppm / 1_000_000);
+            if report > 1000 {
+                pair.ahead += step * MS as i64;
+            }
+            pair.report([None, None], 0, 20 * MS);
+            let standing = pair.ways.standing(pair.own(pair.now), PathId(0));
+            assert_eq!(standing, Duration::ZERO, "{ppm} ppm, a step of {step} ms");
+        }
+        // Once something is sent, the clock is known.
+        pair.alone(0, 0);
+        (0..400).for_each(|_| assert_times([pair.alone(0, 30)], [30.0]));
+        assert_eq!(pair.ways.standing(pair.own(pair.now), PathId(0)).as_millis(), 30, "{ppm} ppm");
+    }
+}
+
 #[test]
 fn a_clock_that_is_set_is_followed_when_a_queue_is_empty() {
     let mut pair = Pair::new(0);

@@ -328,6 +328,22 @@ fn lost_before_and_after(mut bond: Bond, load: f64, begins: f64) -> [f64; 2] {
     [0, 1].map(|flow| app.tallies[flow].loss_from(1000))
 }
 
+/// While it sleeps nothing is reported, so a whole window waits to leave when it wakes up, over lines whose buffers hold an eighth of that.
+#[test]
+fn when_the_side_that_data_come_to_has_slept_no_line_overflows() {
+    let links = vec![both_ways(line(99.7, 51.8)), both_ways(line(98.0, 48.8))];
+    let sleeps = [(40.0, 40.0), (12.0, 12.1)];
+    assert!(lost_around(links, 163.0, sleeps, 10.2)[1] <= 1e-4);
+}
+
+/// The other side sends nothing but reports, so that no delay tells it of the clock.
+#[test]
+fn when_the_side_that_sends_has_slept_reports_keep_the_shorter_way() {
+    let links = vec![both_ways(line(41.6, 49.1)), both_ways(line(96.7, 8.6))];
+    let sleeps = [(10.0, 10.09), (40.0, 40.0)];
+    assert!(lost_around(links, 113.0, sleeps, 10.19)[1] <= 1e-4);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     /// A machine stands still, or a process. Lines deliver meanwhile, and the gateways' own clocks

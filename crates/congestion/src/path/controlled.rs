@@ -216,6 +216,13 @@ impl<C: PathController> ControlledPath<C> {
         self.controller.on_train(now, rate, base_rtt);
     }
 
+    /// One of the two ends has stood still, and the path has carried nothing for a while. What leaves before anything of it is told of says
+    /// nothing about the line's rate.
+    pub fn on_gap(&mut self, now: Instant) {
+        self.sampler.mark_app_limited(self.inflight);
+        self.controller.on_restart_from_idle(now);
+    }
+
     /// The report ends.
     pub fn end_report(&mut self, now: Instant) {
         let report = std::mem::take(&mut self.report);

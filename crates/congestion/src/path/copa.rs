@@ -154,6 +154,8 @@ pub struct PathCopa {
     busy: Busy,
     bandwidth: Largest,
     delivered: u64,
+    /// Nothing has been told yet of what was sent since a pause.
+    is_restarting: bool,
     rounds_after_start: u32,
     overflow: Overflow,
     /// It bounds what is on the way, whoever is in charge.
@@ -186,6 +188,7 @@ impl PathCopa {
             busy: Busy::default(),
             bandwidth: Largest::default(),
             delivered: 0,
+            is_restarting: false,
             rounds_after_start: 0,
             overflow: Overflow::new(now),
             peer: Peer::new(now, size),
@@ -467,6 +470,7 @@ impl PathCopa {
 impl PathController for PathCopa {
     fn on_restart_from_idle(&mut self, now: Instant) {
         self.full_rounds = 0;
+        self.is_restarting = true;
         self.bbr.on_restart_from_idle(now);
     }
 
@@ -511,6 +515,7 @@ impl PathController for PathCopa {
             self.round_ends = sample.rate.total_delivered;
             self.end_round(now);
         }
+        self.is_restarting = false;
     }
 
     fn on_train(&mut self, now: Instant, rate: Rate, base_rtt: Option<Duration>) {
@@ -551,7 +556,8 @@ impl PathController for PathCopa {
         let standing = self.standing();
         // What a train told is not exceeded before its outcome is known, nor what was delivered when the buffer overflowed.
         let is_new = !self.is_starting() && !self.has_settled();
-        let gain = if is_new || self.overflow.holds(now) { 1.0 } else { 1.0 + self.tuning.pacing_excess };
+        let has_no_excess = is_new || self.is_restarting || self.overflow.holds(now);
+        let gain = if has_no_excess { 1.0 } else { 1.0 + self.tuning.pacing_excess };
         (standing > 0.0).then(|| bbr::rate(gain * f64::from(self.window.cwnd) / standing))
     }
 

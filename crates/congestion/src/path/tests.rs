@@ -512,6 +512,49 @@ fn copa_comes_back_after_idleness_and_after_a_timeout() {
     assert!(share > 0.9, "after a timeout: {share}");
 }
 
+/// A line of 100 Mbit/s and 100 ms whose buffer holds a sixteenth of what is on its way.
+fn with_short_buffer() -> Line<PathCopa> {
+    let mut line = copa(100.0, 100);
+    line.buffer = f64::from(80 * SIZE);
+    line.run(10.0);
+    line
+}
+
+/// The parts of the line's rate that leave and come within a second from now on, and the least that Copa believes in meanwhile.
+fn next_second(line: &mut Line<PathCopa>) -> [f64; 3] {
+    let mut sum = [0.0, 0.0, f64::INFINITY];
+    for _ in 0..100 {
+        let (sent, came) = line.sent_and_came(0.01);
+        let believed =
+            line.path.controller().bandwidth().map_or(0.0, |rate| rate.bits_per_sec() as f64 / 8.0);
+        sum = [sum[0] + sent / 100.0, sum[1] + came / 100.0, sum[2].min(believed / line.rate)];
+    }
+    sum
+}
+
+#[test]
+fn after_a_pause_a_window_leaves_no_faster_than_it_comes() {
+    let mut line = with_short_buffer();
+    line.idle = true;
+    line.run(1.0);
+    line.idle = false;
+    let [sent, came, believed] = next_second(&mut line);
+    // What left last has not come yet.
+    assert!(sent - came < 0.112 && came > 0.88 && believed > 0.97, "{sent} sent, {came} came, {believed}");
+}
+
+/// The peer sleeps, and then tells of all that came meanwhile.
+#[test]
+fn after_a_silence_of_reports_a_window_leaves_no_faster_than_it_comes() {
+    let mut line = with_short_buffer();
+    line.report_each = Duration::from_millis(200);
+    line.run(0.2);
+    line.report_each = Duration::from_millis(5);
+    line.path.on_gap(line.now);
+    let [sent, came, believed] = next_second(&mut line);
+    assert!(sent - came < 0.112 && came > 0.88 && believed > 0.97, "{sent} sent, {came} came, {believed}");
+}
+
 #[test]
 fn a_buffer_shorter_than_copas_queue_is_not_flooded() {
     let mut line = copa(20.0, 50);
