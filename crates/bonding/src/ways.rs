@@ -83,15 +83,6 @@ impl Way {
     }
 }
 
-/// What a report tells of a path's packets since the one before.
-#[derive(Clone, Copy)]
-struct Arrived {
-    /// The delay of the newest one.
-    newest: u32,
-    /// The least delay.
-    least: u32,
-}
-
 /// The ways between the two ends.
 pub(crate) struct Ways {
     ways: Vec<Way>,
@@ -149,7 +140,7 @@ impl Ways {
             return self.late;
         }
         let before = self.offset;
-        self.move_offset(now, &arrived, path, delay);
+        self.move_offset(now, &arrived);
         let (low, high) =
             if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };
         for (way, arrived) in self.ways.iter_mut().zip(&arrived) {
@@ -159,7 +150,7 @@ impl Ways {
                 way.waits.note(now, way.wait(fresh.wrapping_add(low)).as_micros() as i64);
             }
             if let Some(arrived) = arrived {
-                way.forth.note(now, arrived.least.wrapping_sub(low));
+                way.forth.note(now, arrived.wrapping_sub(low));
             }
         }
         let own = delay.wrapping_add(self.offset);
@@ -188,39 +179,32 @@ impl Ways {
             && self.least_wait(path) > self.standing
     }
 
-    /// What the report tells of each path; `None`: nothing has come since the one before.
-    fn arrived(&mut self, report: &Report) -> [Option<Arrived>; MAX_PATHS] {
+    /// The least delay to the peer by each path that the report tells of; `None`: nothing has come since the one before.
+    fn arrived(&mut self, report: &Report) -> [Option<u32>; MAX_PATHS] {
         let mut all = [None; MAX_PATHS];
         for ((arrived, entry), way) in all.iter_mut().zip(report.paths()).zip(&mut self.ways) {
             let is_news = entry.received_packets > 0 && way.newest != Some(entry.newest);
             if is_news {
                 way.newest = Some(entry.newest);
                 let newest = report.made.wrapping_sub(entry.held).wrapping_sub(entry.newest);
-                *arrived =
-                    Some(Arrived { newest, least: newest.wrapping_sub(u32::from(entry.excess) * TICK) });
+                *arrived = Some(newest.wrapping_sub(u32::from(entry.excess) * TICK));
             }
         }
         all
     }
 
     /// The offset moves no further than both bounds ask. Where they contradict each other, a way has become shorter, or its
-    /// queue was never empty before.
-    fn move_offset(
-        &mut self,
-        now: Instant,
-        arrived: &[Option<Arrived>; MAX_PATHS],
-        path: PathId,
-        delay: u32,
-    ) {
+    /// queue was never empty before. Bounds are of least delays, as lengths are: of longer ones they would be the looser the further
+    /// the offset is off, since the lengths are by it.
+    fn move_offset(&mut self, now: Instant, arrived: &[Option<u32>; MAX_PATHS]) {
         let offset = self.offset;
         let beyond = |bound: u32| bound.wrapping_sub(offset) as i32;
-        let upper = self
-            .ways
-            .iter()
-            .zip(arrived)
-            .filter_map(|(way, arrived)| Some(beyond((*arrived)?.newest.wrapping_sub(way.forth.least?))));
-        let lower = self.ways[path.index()].back.least.map(|base| beyond(base.wrapping_sub(delay)));
-        if let (Some(upper), Some(lower)) = (upper.min(), lower) {
+        let both = self.ways.iter().zip(arrived);
+        let upper =
+            both.filter_map(|(way, arrived)| Some(beyond((*arrived)?.wrapping_sub(way.forth.least?))));
+        let backs = self.ways.iter();
+        let lower = backs.filter_map(|way| Some(beyond(way.back.least?.wrapping_sub(way.fresh?))));
+        if let (Some(upper), Some(lower)) = (upper.min(), lower.max()) {
             self.bounded_at = Some(now);
             self.offset = offset.wrapping_add(0.clamp(lower.min(upper), lower.max(upper)) as u32);
         }

@@ -11,11 +11,19 @@ struct Pair {
     /// The peer's clock shows so much more than this end's.
     ahead: i64,
     sent: u32,
+    /// The newest packet that a report tells of took so much longer than the quickest. Ticks.
+    excess: u16,
 }
 
 impl Pair {
     fn new(ahead: i64) -> Self {
-        Self { ways: Ways::new(2, Duration::from_millis(20), Instant::ZERO), now: SECOND, ahead, sent: 0 }
+        Self {
+            ways: Ways::new(2, Duration::from_millis(20), Instant::ZERO),
+            now: SECOND,
+            ahead,
+            sent: 0,
+            excess: 0,
+        }
     }
 
     fn own(&self, at: u64) -> Instant {
@@ -34,7 +42,8 @@ impl Pair {
         let entry = |forth: Option<u64>| {
             let Some(forth) = forth else { return PathReport::default() };
             let held = (made - self.now - forth) as u32;
-            PathReport { received_packets: self.sent, newest: self.now as u32, held, ..PathReport::default() }
+            let (received_packets, newest, excess) = (self.sent, self.now as u32, self.excess);
+            PathReport { received_packets, newest, held, excess, ..PathReport::default() }
         };
         let report = Report::new(self.sent, self.peers(made), &forth.map(entry));
         let came = self.own(made + back);
@@ -112,6 +121,23 @@ fn a_peer_whose_clock_falls_behind_lets_no_queue_grow() {
             late = pair.report([Some(forth), None], 0, 20 * MS);
             assert!(late < 0.1, "{ppm} ppm: {late} ms");
         }
+    }
+}
+
+/// Reports come in lumps, and so do what they tell of: no newest packet is ever as quick as the quickest.
+#[test]
+fn clocks_are_compared_by_the_quickest_packets_of_a_report() {
+    for ppm in [-50, 50] {
+        let mut pair = Pair { excess: 3 * MS as u16 / TICK as u16, ..Pair::new(0) };
+        let start = pair.now;
+        for report in 0..60 * 60 * 200_u64 {
+            pair.ahead = (pair.now - start) as i64 * ppm / 1_000_000;
+            let forth = [Some((23 + report % 7) * MS), None];
+            pair.hear(0, 20 * MS);
+            pair.report(forth, 0, 21 * MS);
+        }
+        let error = pair.ways.offset.wrapping_sub(pair.ahead as u32) as i32;
+        assert!(error.unsigned_abs() < MS as u32, "{ppm} ppm: {error} µs");
     }
 }
 
