@@ -8,9 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{available_parallelism, scope};
 
 /// The first case of each of these gates: a few of every kind of trouble, none of which takes long.
-pub(crate) const GATES: [&str; 9] = [
+pub(crate) const GATES: [&str; 11] = [
     "long-one",
     "cross-tcp",
+    "clocks",
     "late",
     "steps",
     "slow-death",
@@ -18,6 +19,7 @@ pub(crate) const GATES: [&str; 9] = [
     "reordering",
     "voice",
     "cost-tcp",
+    "upload-beside",
 ];
 
 /// What came of all cases with one tuning.

@@ -55,6 +55,22 @@ impl BaseDelay {
     }
 }
 
+/// The least delays since the last report.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    /// To the peer, as the report tells; `None`: nothing has come since the one before.
+    to: Option<u32>,
+    /// From the peer.
+    from: Option<u32>,
+}
+
+impl Heard {
+    fn with(self, other: Self) -> Self {
+        let both = |one: Option<u32>, other: Option<u32>| other.map_or(one, |other| Some(least(one, other)));
+        Self { to: both(self.to, other.to), from: both(self.from, other.from) }
+    }
+}
+
 /// One path's two ways.
 #[derive(Clone, Copy)]
 struct Way {
@@ -62,8 +78,9 @@ struct Way {
     forth: BaseDelay,
     /// From the peer, and the offset more.
     back: BaseDelay,
-    /// The least delay from the peer since the last report came.
-    fresh: Option<u32>,
+    heard: Heard,
+    /// What counts with the next report.
+    put_off: Heard,
     /// When the newest packet left that the peer told of.
     newest: Option<u32>,
     /// What came from the peer waited so long in queues.
@@ -93,6 +110,8 @@ pub(crate) struct Ways {
     standing: Duration,
     /// When a report told last of what this end had sent: the offset is bounded from above then.
     bounded_at: Option<Instant>,
+    /// The last report said that a way had become shorter.
+    is_shorter: bool,
     /// What comes before this gives no one-way delay: one of the clocks has stood still.
     measured_from: Instant,
     /// How late the last report came that was measured.
@@ -102,13 +121,15 @@ pub(crate) struct Ways {
 impl Ways {
     pub(crate) fn new(paths: usize, standing: Duration, now: Instant) -> Self {
         let (forth, back) = (BaseDelay::new(now), BaseDelay::new(now));
-        let way = Way { forth, back, fresh: None, newest: None, waits: Extremes::new(now) };
+        let (heard, put_off) = (Heard::default(), Heard::default());
+        let way = Way { forth, back, heard, put_off, newest: None, waits: Extremes::new(now) };
         Self {
             ways: vec![way; paths],
             reference: DelayReference::default(),
             offset: 0,
             standing,
             bounded_at: None,
+            is_shorter: false,
             measured_from: Instant::ZERO,
             late: Duration::ZERO,
         }
@@ -120,7 +141,7 @@ impl Ways {
     pub(crate) fn on_arrival(&mut self, now: Instant, path: PathId, sent: u32) -> i64 {
         let delay = micros(now).wrapping_sub(sent);
         let way = &mut self.ways[path.index()];
-        way.fresh = Some(least(way.fresh, delay));
+        way.heard.from = Some(least(way.heard.from, delay));
         self.reference.relative(delay)
     }
 
@@ -134,23 +155,33 @@ impl Ways {
     /// A report came by `path`. Returns by how much later than it would have come by the shortest way back without queues.
     pub(crate) fn on_report(&mut self, now: Instant, path: PathId, report: &Report) -> Duration {
         let delay = micros(now).wrapping_sub(report.made);
-        let arrived = self.arrived(report);
+        self.take(report);
         if now < self.measured_from {
-            self.ways.iter_mut().for_each(|way| way.fresh = None);
+            self.ways.iter_mut().for_each(|way| (way.heard, way.put_off) = Default::default());
             return self.late;
         }
         let before = self.offset;
-        self.move_offset(now, &arrived);
+        let bounds = self.bounds();
+        let is_put_off = self.may_span_a_step(bounds);
+        if let (Some((lower, upper)), false) = (bounds, is_put_off) {
+            self.bounded_at = Some(now);
+            self.offset = before.wrapping_add(0.clamp(lower.min(upper), lower.max(upper)) as u32);
+        }
         let (low, high) =
             if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };
-        for (way, arrived) in self.ways.iter_mut().zip(&arrived) {
-            // If the offset has moved since the report before, it may be either: that one counts by which no way seems shorter than it is.
-            if let Some(fresh) = way.fresh.take() {
-                way.back.note(now, fresh.wrapping_add(high));
-                way.waits.note(now, way.wait(fresh.wrapping_add(low)).as_micros() as i64);
+        for way in &mut self.ways {
+            let heard = std::mem::take(&mut way.heard).with(std::mem::take(&mut way.put_off));
+            if is_put_off {
+                way.put_off = heard;
+                continue;
             }
-            if let Some(arrived) = arrived {
-                way.forth.note(now, arrived.wrapping_sub(low));
+            // If the offset has moved since the report before, it may be either: that one counts by which no way seems shorter than it is.
+            if let Some(from) = heard.from {
+                way.back.note(now, from.wrapping_add(high));
+                way.waits.note(now, way.wait(from.wrapping_add(low)).as_micros() as i64);
+            }
+            if let Some(to) = heard.to {
+                way.forth.note(now, to.wrapping_sub(low));
             }
         }
         let own = delay.wrapping_add(self.offset);
@@ -179,34 +210,32 @@ impl Ways {
             && self.least_wait(path) > self.standing
     }
 
-    /// The least delay to the peer by each path that the report tells of; `None`: nothing has come since the one before.
-    fn arrived(&mut self, report: &Report) -> [Option<u32>; MAX_PATHS] {
-        let mut all = [None; MAX_PATHS];
-        for ((arrived, entry), way) in all.iter_mut().zip(report.paths()).zip(&mut self.ways) {
-            let is_news = entry.received_packets > 0 && way.newest != Some(entry.newest);
-            if is_news {
-                way.newest = Some(entry.newest);
+    /// Takes the delays to the peer that a report tells of.
+    fn take(&mut self, report: &Report) {
+        for (entry, way) in report.paths().iter().zip(&mut self.ways) {
+            if entry.received_packets > 0 && way.newest.replace(entry.newest) != Some(entry.newest) {
                 let newest = report.made.wrapping_sub(entry.held).wrapping_sub(entry.newest);
-                *arrived = Some(newest.wrapping_sub(u32::from(entry.excess) * TICK));
+                way.heard.to = Some(newest.wrapping_sub(u32::from(entry.excess) * TICK));
             }
         }
-        all
     }
 
-    /// The offset moves no further than both bounds ask. Where they contradict each other, a way has become shorter, or its
-    /// queue was never empty before. Bounds are of least delays, as lengths are: of longer ones they would be the looser the further
-    /// the offset is off, since the lengths are by it.
-    fn move_offset(&mut self, now: Instant, arrived: &[Option<u32>; MAX_PATHS]) {
-        let offset = self.offset;
-        let beyond = |bound: u32| bound.wrapping_sub(offset) as i32;
-        let both = self.ways.iter().zip(arrived);
-        let upper =
-            both.filter_map(|(way, arrived)| Some(beyond((*arrived)?.wrapping_sub(way.forth.least?))));
-        let backs = self.ways.iter();
-        let lower = backs.filter_map(|way| Some(beyond(way.back.least?.wrapping_sub(way.fresh?))));
-        if let (Some(upper), Some(lower)) = (upper.min(), lower.max()) {
-            self.bounded_at = Some(now);
-            self.offset = offset.wrapping_add(0.clamp(lower.min(upper), lower.max(upper)) as u32);
-        }
+    /// By how much more than it is the offset is at the least and at the most. It moves no further than both ask. Where they contradict
+    /// each other, a way has become shorter, or its queue was never empty before. Bounds are of least delays, as lengths are: of longer
+    /// ones they would be the looser the further the offset is off, since the lengths are by it.
+    fn bounds(&self) -> Option<(i32, i32)> {
+        let beyond = |bound: u32| bound.wrapping_sub(self.offset) as i32;
+        let from = |way: &Way| way.heard.with(way.put_off).from;
+        let lower = self.ways.iter().filter_map(|way| Some(way.back.least?.wrapping_sub(from(way)?)));
+        let upper = self.ways.iter().filter_map(|way| Some(way.heard.to?.wrapping_sub(way.forth.least?)));
+        Some((lower.map(beyond).max()?, upper.map(beyond).min()?))
+    }
+
+    /// A report that was made after the peer's clock was set may tell of what came before. Then it seems that the way back has become
+    /// shorter. The next report says the same if it has.
+    fn may_span_a_step(&mut self, bounds: Option<(i32, i32)>) -> bool {
+        let is_shorter = bounds.is_some_and(|(lower, upper)| upper < lower);
+        let was_shorter = std::mem::replace(&mut self.is_shorter, is_shorter);
+        is_shorter && !was_shorter
     }
 }

@@ -9,6 +9,7 @@ use crate::scene::{Line, Scene, Tunnel};
 pub(super) fn cases(setting: &Setting<'_>, cases: &mut Vec<Case>) {
     let scale = setting.scale;
     each(setting, cases, "clocks", scale.count(3, 24), |draw, number| clock(draw, number, setting));
+    each(setting, cases, "hours", scale.count(0, 8), |draw, number| hour(draw, number, setting));
     each(setting, cases, "late", scale.count(2, 20), |draw, number| late(draw, number, setting));
 }
 
@@ -67,6 +68,44 @@ fn clock_findings(records: &[Record]) -> Vec<Finding> {
         Finding::most("datagrams lost", skewed_datagrams.loss("flow0"), 0.001),
         Finding::most("datagrams stall, s", skewed_datagrams.stall_s(), 0.3),
         Finding::shown("datagrams lost, true clocks", datagrams.loss("flow0")),
+    ]
+}
+
+/// An hour with clocks that drift apart; in every second case others of the house fill one uplink or both meanwhile.
+fn hour(draw: &mut Draw, number: usize, setting: &Setting<'_>) -> (String, Vec<Run>, Judge) {
+    let mut lines = lines(draw);
+    let (drift, side) = (draw.log_between(5.0, 100.0), draw.pick(&[0, 1]));
+    let (sign, place) = (["", "-"][number / 2 % 2], draw.pick(&[None, Some(0), Some(1)]));
+    let with_uploads = number % 2 == 1;
+    for (index, line) in lines.iter_mut().enumerate() {
+        line.back_mbps = Some(libm::round(line.mbps / draw.log_between(1.0, 10.0) * 100.0) / 100.0);
+        if with_uploads && place.is_none_or(|only| only == index) {
+            line.cross_back = vec![bulk_keys("cubic", 0.0)];
+        }
+    }
+    let mut scene = Scene::new(setting.scale.seconds(60.0, 3600.0), draw.seed(), lines);
+    scene.sample_ms = 100;
+    scene.nodes[side] = format!("clock = {{ drift = {sign}{drift:.0} }}");
+    scene.inside.push(("flow0".into(), bulk_keys("cubic", 5.0)));
+    let uploads = if with_uploads { format!("; CUBIC up beside on {place:?}") } else { String::new() };
+    let what =
+        format!("{}; {}: {}{uploads}", describe(&scene.lines), ["hub", "cpe"][side], scene.nodes[side]);
+    (what, beside_each_line(&scene, setting.scheduler), Box::new(hour_findings))
+}
+
+fn hour_findings(records: &[Record]) -> Vec<Finding> {
+    let seconds = records[0].flow("flow0").seconds.len().max(120);
+    let five = (seconds / 2).min(300);
+    let (first, last) = (records[0].mean_between(0, five), records[0].mean_between(seconds - five, seconds));
+    let minutes = (0..seconds / 60).map(|minute| records[0].mean_between(minute * 60, minute * 60 + 60));
+    vec![
+        Finding::least("of the best line", ratio(records), 0.95),
+        Finding::least("last five minutes of the first five", last / first, 0.98),
+        Finding::least(
+            "the worst minute of the mean",
+            minutes.fold(f64::INFINITY, f64::min) / records[0].inside_mbps(),
+            0.9,
+        ),
     ]
 }
 

@@ -554,7 +554,8 @@ impl PathController for PathCopa {
             return self.bbr.pacing_rate(now);
         }
         let standing = self.standing();
-        // What a train told is not exceeded before its outcome is known, nor what was delivered when the buffer overflowed.
+        // What a train told is not exceeded before its outcome is known, nor what was delivered when the buffer overflowed. After a pause a
+        // whole window leaves, and as BBR's (HandleRestartFromIdle) no faster than it comes.
         let is_new = !self.is_starting() && !self.has_settled();
         let has_no_excess = is_new || self.is_restarting || self.overflow.holds(now);
         let gain = if has_no_excess { 1.0 } else { 1.0 + self.tuning.pacing_excess };
