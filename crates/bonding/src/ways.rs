@@ -12,7 +12,7 @@
 mod tests;
 
 use crate::clock::{DelayReference, micros};
-use crate::id::{MAX_PATHS, PathId};
+use crate::id::PathId;
 use crate::receive::incoming::Extremes;
 use crate::wire::control::{Report, TICK};
 use ropewalk_congestion::{BASE_HISTORY, UNKNOWN};
