@@ -124,8 +124,10 @@ fn a_peer_whose_clock_falls_behind_lets_no_queue_grow() {
             pair.ahead = -((pair.now - start) as i64 * ppm / 1_000_000);
             let forth = 20 * MS + (late * 1e3) as u64;
             late = pair.report([Some(forth), None], 0, 20 * MS);
-            assert!(late < 1.0, "{ppm} ppm: {late} ms");
+            // Waits are compared over a second, in which the clocks drift apart by this.
+            assert!(late <= ppm as f64 / 1e3, "{ppm} ppm: {late} ms");
         }
+        assert!(late < 0.1, "{ppm} ppm: {late} ms in the end");
     }
 }
 
