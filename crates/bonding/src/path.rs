@@ -24,7 +24,7 @@ use crate::wire::FULL_PACKET;
 use crate::wire::control::{PathReport, TICK};
 use base_rtt::BaseRtt;
 use losses::Losses;
-use ropewalk_congestion::{ControlledPath, PathController, Spread};
+use ropewalk_congestion::{ControlledPath, PacketState, PathController, Spread};
 use ropewalk_units::{Duration, Instant, Rate};
 use sent_log::{Fate, Sent, SentLog};
 use std::collections::VecDeque;
@@ -158,13 +158,34 @@ impl<P> Path<P> {
     /// A packet leaves. Returns its number on the path.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, wire_len: u32, kept: Option<Kept<P>>) -> PathSeq {
+        let state = self.channel.on_sent(now, wire_len);
+        self.note_sent(now, wire_len, state, kept)
+    }
+
+    /// The same for an acknowledgement. If it has not waited for the pacer, nothing waits for it: what congestion control does not hold back
+    /// would hold the path for seconds once the others have gone.
+    #[inline]
+    pub(crate) fn on_ack_sent(&mut self, now: Instant, wire_len: u32, kept: Option<Kept<P>>) -> PathSeq {
+        if self.may_send(now, wire_len) {
+            return self.on_sent(now, wire_len, kept);
+        }
+        let state = self.channel.on_sent_unpaced(now, wire_len);
+        self.note_sent(now, wire_len, state, kept)
+    }
+
+    fn note_sent(
+        &mut self,
+        now: Instant,
+        wire_len: u32,
+        state: PacketState,
+        kept: Option<Kept<P>>,
+    ) -> PathSeq {
         self.wake(now);
         let seq = self.next;
         self.next = seq.next();
         self.sent_packets += 1;
         self.sent_bytes += u64::from(wire_len);
         self.last_len = wire_len;
-        let state = self.channel.on_sent(now, wire_len);
         let sent = Sent {
             seq,
             state,
@@ -246,9 +267,8 @@ impl<P> Path<P> {
 
     /// The clock was set, or the driver slept: no time from before until after is a measurement.
     pub(crate) fn on_gap(&mut self, now: Instant) {
-        self.unmeasured_until = Some(now);
         self.liveness.on_gap(now);
-        self.channel.on_gap(now);
+        self.on_peers_gap(now);
     }
 
     /// The peer's clock has stood still.

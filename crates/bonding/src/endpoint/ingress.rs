@@ -186,7 +186,8 @@ impl<P: Payload> Endpoint<P> {
             path.note_share(is_chosen);
             if is_chosen {
                 header.path = path.id;
-                header.path_seq = path.on_sent(now, wire_len, kept.take());
+                let on_sent = if flow.is_ack { Path::on_ack_sent } else { Path::on_sent };
+                header.path_seq = on_sent(path, now, wire_len, kept.take());
                 if !paths.is_single() {
                     self.copies.push((path.id, Datagram::Data(header, packet.duplicate())));
                 }

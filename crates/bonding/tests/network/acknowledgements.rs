@@ -134,6 +134,34 @@ fn wait_beside_others(is_ack: bool) -> f64 {
     app.tallies[0].percentile_ms(1.0) - 1000.0
 }
 
+/// A line of 20 Mbit/s on which others build a queue: it becomes longer by 0.3 s in each second, and is short again at `gone`, s. How long
+/// the acknowledgements take that leave after that: the longest, in ms.
+fn longest_after_others(gone: f64) -> f64 {
+    let paths = vec![PathConfig::new("p0", None)];
+    let config = Config::new(paths, SchedulerConfig::RateAware);
+    let delay = |time: f64| (at(time), ms(5.0 + 300.0 * (time - 6.0)));
+    let steps = (0..((gone - 6.0) * 100.0) as u32).map(|step| delay(6.0 + f64::from(step) / 100.0));
+    let filled = Line { delays: steps.chain([(at(gone), ms(5.0))]).collect(), ..line(20.0, 5.0) };
+    let mut bond = Bond::new(&config, vec![[filled, line(20.0, 5.0)]], 1);
+    let mut flow = Flow { start: at(5.0), stop: at(10.0), ..Flow::new(1, 2.0, 52) };
+    flow.key.is_ack = true;
+    let mut app = ConstantRate::new(vec![flow]);
+    // What left before has come.
+    bond.run(delay(gone).0 + delay(gone).1 + ms(300.0), &mut app);
+    let before = app.tallies[0].delays.len();
+    bond.run(at(11.0), &mut app);
+    let longest = app.tallies[0].delays[before..].iter().max().expect("some left after that");
+    longest.as_secs_f64() * 1e3
+}
+
+#[test]
+fn those_that_were_not_held_back_hold_nothing_back_once_the_others_have_gone() {
+    for gone in [6.5, 7.0, 8.0] {
+        let longest = longest_after_others(gone);
+        assert!(longest < 10.0, "the others went at {gone} s: {longest} ms");
+    }
+}
+
 /// Others hold the queue: what is held back here would make nobody's wait shorter.
 #[test]
 fn those_of_tcp_are_not_held_back_beside_others_who_fill_the_line() {

@@ -143,17 +143,21 @@ impl<C: PathController> ControlledPath<C> {
 
     /// A packet leaves.
     pub fn on_sent(&mut self, now: Instant, size: u32) -> PacketState {
+        let state = self.on_sent_unpaced(now, size);
+        // The timer of the pacer may have been late. Had the bound held the packet, nothing would have to be caught up with.
+        let due =
+            if self.is_held { now - self.catch_up.min(now.saturating_since(Instant::ZERO)) } else { now };
+        self.pace(due, size);
+        state
+    }
+
+    /// A packet leaves that congestion control does not hold back: it takes none of the pacer's time.
+    pub fn on_sent_unpaced(&mut self, now: Instant, size: u32) -> PacketState {
         if self.inflight == 0 && self.sampler.is_app_limited() {
             self.controller.on_restart_from_idle(now);
         }
         let state = self.sampler.on_sent(now, self.inflight, size);
         self.inflight = self.inflight.saturating_add(size);
-        if let Some(rate) = self.controller.pacing_rate(now) {
-            // The timer of the pacer may have been late. Had the bound held the packet, nothing would have to be caught up with.
-            let due =
-                if self.is_held { now - self.catch_up.min(now.saturating_since(Instant::ZERO)) } else { now };
-            self.pacer.on_sent_alone(due, size, rate);
-        }
         self.controller.on_sent(now, size, self.inflight);
         if !self.has_room(size) {
             self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
