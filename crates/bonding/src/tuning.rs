@@ -26,8 +26,6 @@ ropewalk_units::tuned! {
         /// How much longer than delays say packets wait for a missing one. A path that has
         /// delivered data within this time is busy.
         slack: Duration = Duration::from_millis(20);
-        /// A queue on the way back that is no longer is left out: clocks that drift apart look like one.
-        standing: Duration = Duration::from_millis(20);
         /// The least time between reports and keepalives: a buffer of a few packets has no room for
         /// both beside data.
         report_apart: Duration = Duration::from_millis(3);

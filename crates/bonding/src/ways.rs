@@ -106,8 +106,6 @@ pub(crate) struct Ways {
     reference: DelayReference,
     /// By how much the peer's clock is ahead, beyond what it was first.
     offset: u32,
-    /// What all packets wait on the way back may be an error of the clocks if it is no longer.
-    standing: Duration,
     /// When a report told last of what this end had sent: the offset is bounded from above then.
     bounded_at: Option<Instant>,
     /// The last report said that a way had become shorter.
@@ -119,7 +117,7 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    pub(crate) fn new(paths: usize, standing: Duration, now: Instant) -> Self {
+    pub(crate) fn new(paths: usize, now: Instant) -> Self {
         let (forth, back) = (BaseDelay::new(now), BaseDelay::new(now));
         let (heard, put_off) = (Heard::default(), Heard::default());
         let way = Way { forth, back, heard, put_off, newest: None, waits: Extremes::new(now) };
@@ -127,7 +125,6 @@ impl Ways {
             ways: vec![way; paths],
             reference: DelayReference::default(),
             offset: 0,
-            standing,
             bounded_at: None,
             is_shorter: false,
             measured_from: Instant::ZERO,
@@ -188,26 +185,25 @@ impl Ways {
         let shortest =
             self.ways.iter().filter_map(|way| way.back.least).reduce(|one, other| least(Some(one), other));
         let late = own.wrapping_sub(shortest.unwrap_or(own)) as i32;
-        let left_out = if self.is_standing(now, path) { Duration::ZERO } else { self.least_wait(path) };
+        let left_out = if self.is_known(now) { Duration::ZERO } else { self.least_wait(path) };
         self.late = Duration::from_micros(late.max(0) as u64).saturating_sub(left_out);
         self.late
     }
 
     /// How long all that came by a path of late has waited in queues, as far as that is known.
     pub(crate) fn standing(&self, now: Instant, path: PathId) -> Duration {
-        if self.is_standing(now, path) { self.least_wait(path) } else { Duration::ZERO }
+        if self.is_known(now) { self.least_wait(path) } else { Duration::ZERO }
     }
 
     fn least_wait(&self, path: PathId) -> Duration {
         self.ways[path.index()].least_wait()
     }
 
-    /// Does a queue stand on the way from the peer? If the wait is short, the peer's clock may have fallen behind. This end's own queue would be
-    /// held for one on the way back then, its controller would let it stand, and no delay would ever tell. While nothing is sent to the
-    /// peer, no delay tells of any clock.
-    fn is_standing(&self, now: Instant, path: PathId) -> bool {
+    /// Does a delay to the peer tell of its clock? While nothing is sent there, what all packets seem to wait on the way back may be what that
+    /// clock has fallen behind. Else they wait: the clock is not behind by more than the shortest queue on the way to the peer, and
+    /// a controller empties its own now and then.
+    fn is_known(&self, now: Instant) -> bool {
         self.bounded_at.is_some_and(|at| now.saturating_since(at) < UNKNOWN)
-            && self.least_wait(path) > self.standing
     }
 
     /// Takes the delays to the peer that a report tells of.

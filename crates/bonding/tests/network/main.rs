@@ -3,6 +3,7 @@
 mod acknowledgements;
 mod apps;
 mod bars;
+mod clocks;
 mod failures;
 mod net;
 mod properties;

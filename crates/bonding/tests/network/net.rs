@@ -65,6 +65,14 @@ struct Gateway {
     came_asleep: Vec<(usize, Datagram<Packet>)>,
     /// Its clock is set forward: when, and by how much.
     step: (Instant, Duration),
+    /// Its clock shows so many millionths more time than passes, or fewer.
+    drift_ppm: i64,
+}
+
+const MILLION: i128 = 1_000_000;
+
+fn scaled(time: Instant, by: i128, of: i128) -> Instant {
+    Instant::from_nanos((i128::from(time.as_nanos()) * by / of) as u64)
 }
 
 impl Gateway {
@@ -80,19 +88,30 @@ impl Gateway {
             sleep: (Instant::MAX, Instant::MAX),
             came_asleep: Vec::new(),
             step: (Instant::MAX, Duration::ZERO),
+            drift_ppm: 0,
         }
     }
 
     /// What its clock shows.
     fn clock(&self, now: Instant) -> Instant {
         let (at, by) = self.step;
-        if now >= at { now.saturating_add(by) } else { now }
+        let shown = scaled(now, MILLION + i128::from(self.drift_ppm), MILLION);
+        if now >= at { shown.saturating_add(by) } else { shown }
     }
 
-    /// When its clock shows this.
+    /// When its clock shows this at the latest.
     fn when(&self, shown: Instant) -> Instant {
         let (at, by) = self.step;
-        if shown < at { shown } else { at.max(Instant::ZERO + shown.saturating_since(Instant::ZERO + by)) }
+        let later = |shown: Instant| match self.drift_ppm {
+            0 => shown,
+            // It is rounded down, twice.
+            ppm => scaled(shown, MILLION, MILLION + i128::from(ppm)) + Duration::from_nanos(2),
+        };
+        if shown < at {
+            later(shown)
+        } else {
+            at.max(later(Instant::ZERO + shown.saturating_since(Instant::ZERO + by)))
+        }
     }
 
     fn is_asleep(&self, now: Instant) -> bool {
@@ -198,6 +217,11 @@ impl Bond {
     /// A side's clock is set forward by `by`.
     pub(crate) fn set_forward(&mut self, side: usize, at: Instant, by: Duration) {
         self.pair.end_mut(side).step = (at, by);
+    }
+
+    /// A side's clock runs ahead by so many millionths, or falls behind.
+    pub(crate) fn let_drift(&mut self, side: usize, ppm: i64) {
+        self.pair.end_mut(side).drift_ppm = ppm;
     }
 
     /// What happened at this side, and when.
