@@ -26,6 +26,8 @@ ropewalk_units::tuned! {
         /// How much longer than delays say packets wait for a missing one. A path that has
         /// delivered data within this time is busy.
         slack: Duration = Duration::from_millis(20);
+        /// Stamps are as precise as this: what clocks drift by is no better known.
+        precision: Duration = Duration::from_micros(100);
         /// The least time between reports and keepalives: a buffer of a few packets has no room for
         /// both beside data.
         report_apart: Duration = Duration::from_millis(3);

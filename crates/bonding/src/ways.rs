@@ -8,6 +8,8 @@
 //!
 //! All times are in µs and wrap at 2³², as the headers' clock does.
 
+mod skew;
+
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +19,7 @@ use crate::receive::incoming::Extremes;
 use crate::wire::control::{Report, TICK};
 use ropewalk_congestion::{BASE_HISTORY, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
+use skew::Skew;
 
 /// The least delay of each of so many parts of the time for which a base delay stands.
 const CAPACITY: usize = 10;
@@ -106,6 +109,7 @@ pub(crate) struct Ways {
     reference: DelayReference,
     /// By how much the peer's clock is ahead, beyond what it was first.
     offset: u32,
+    skew: Skew,
     /// When a report told last of what this end had sent: the offset is bounded from above then.
     bounded_at: Option<Instant>,
     /// The last report said that a way had become shorter.
@@ -117,7 +121,7 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    pub(crate) fn new(paths: usize, now: Instant) -> Self {
+    pub(crate) fn new(paths: usize, precision: Duration, now: Instant) -> Self {
         let (forth, back) = (BaseDelay::new(now), BaseDelay::new(now));
         let (heard, put_off) = (Heard::default(), Heard::default());
         let way = Way { forth, back, heard, put_off, newest: None, waits: Extremes::new(now) };
@@ -125,6 +129,7 @@ impl Ways {
             ways: vec![way; paths],
             reference: DelayReference::default(),
             offset: 0,
+            skew: Skew::new(precision, now),
             bounded_at: None,
             is_shorter: false,
             measured_from: Instant::ZERO,
@@ -146,6 +151,7 @@ impl Ways {
     pub(crate) fn on_gap(&mut self, now: Instant, round_trip: Duration) {
         self.measured_from = now.saturating_add(round_trip);
         self.bounded_at = None;
+        self.skew.forget(now);
         self.ways.iter_mut().for_each(|way| way.waits = Extremes::new(now));
     }
 
@@ -158,11 +164,14 @@ impl Ways {
             return self.late;
         }
         let before = self.offset;
+        self.offset = before.wrapping_add(self.skew.growth(now));
         let bounds = self.bounds();
         let is_put_off = self.may_span_a_step(bounds);
         if let (Some((lower, upper)), false) = (bounds, is_put_off) {
             self.bounded_at = Some(now);
-            self.offset = before.wrapping_add(0.clamp(lower.min(upper), lower.max(upper)) as u32);
+            let beyond = |bound: i32| self.offset.wrapping_add(bound as u32);
+            self.skew.note(now, beyond(lower), beyond(upper));
+            self.offset = beyond(0.clamp(lower.min(upper), lower.max(upper)));
         }
         let (low, high) =
             if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };

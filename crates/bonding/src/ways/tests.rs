@@ -19,7 +19,14 @@ struct Pair {
 
 impl Pair {
     fn new(ahead: i64) -> Self {
-        Self { ways: Ways::new(2, Instant::ZERO), now: SECOND, ahead, sent: 0, excess: 0, step: 0 }
+        Self {
+            ways: Ways::new(2, Duration::from_micros(100), Instant::ZERO),
+            now: SECOND,
+            ahead,
+            sent: 0,
+            excess: 0,
+            step: 0,
+        }
     }
 
     fn own(&self, at: u64) -> Instant {
@@ -88,21 +95,57 @@ fn a_queue_that_stands_for_minutes_is_none_of_the_ways_length() {
     assert!(late < Some(0.1), "{late:?} ms");
 }
 
-/// While queues stand both ways, no delay tells how far the clocks drift apart.
+/// While queues stand both ways, no delay tells how far the clocks drift apart. After some minutes their rates are known.
 #[test]
 fn a_clock_that_drifts_for_half_an_hour_is_followed_whenever_a_queue_is_empty() {
+    const MINUTE: u64 = 60 * 200;
     for ppm in [-500, -50, 50, 500] {
         let mut pair = Pair::new(0);
         let start = pair.now;
-        for report in 0..30 * 60 * 200_u64 {
+        for report in 0..30 * MINUTE {
             pair.ahead = (pair.now - start) as i64 * ppm / 1_000_000;
             // On the way back for all but a second of each minute, forth in all reports but some.
-            let stands = if report % 12_000 < 200 { 0 } else { 80 };
+            let stands = if report % MINUTE < 200 { 0 } else { 80 };
             let late = pair.alone(report % 7 * 3, stands);
             // Those forth tell of a clock that falls behind, those back of one that runs ahead.
-            let most = if ppm < 0 || stands == 0 { 0.1 } else { 0.06 * ppm as f64 };
+            let is_told = ppm < 0 || stands == 0 || report >= 5 * MINUTE;
+            let most = if is_told { 0.1 } else { 0.06 * ppm as f64 };
             let error = stands as f64 - late;
             assert!((-0.1..=most).contains(&error), "{ppm} ppm: {late} ms, not {stands}");
+        }
+    }
+}
+
+/// Its rate was known before. In the last half of an hour no queue is ever empty.
+#[test]
+fn a_clock_whose_rate_is_known_is_followed_while_queues_stand_both_ways() {
+    for ppm in [-500, -50, 50, 500] {
+        let mut pair = Pair::new(0);
+        let start = pair.now;
+        for report in 0..40 * 60 * 200_u64 {
+            pair.ahead = (pair.now - start) as i64 * ppm / 1_000_000;
+            let stands = if report < 10 * 60 * 200 { 0 } else { 50 };
+            let late = pair.alone(stands, stands);
+            // After ten minutes such a queue is the way's length.
+            if (10 * 60 * 200..19 * 60 * 200).contains(&report) {
+                assert!((late - 50.0).abs() < 0.5, "{ppm} ppm: {late} ms");
+            }
+        }
+    }
+}
+
+/// A step of 10 ms in ten minutes would be a rate of 17 ppm.
+#[test]
+fn a_clock_that_is_set_is_none_that_drifts() {
+    for step in [-10, 10, 100] {
+        let mut pair = Pair::new(0);
+        for report in 0..20 * 60 * 200_u64 {
+            pair.ahead = if report < 5 * 60 * 200 { 0 } else { step * MS as i64 };
+            let stands = if report < 10 * 60 * 200 { report % 7 } else { 50 };
+            let late = pair.alone(stands, stands);
+            if (6 * 60 * 200..18 * 60 * 200).contains(&report) {
+                assert!((late - stands as f64).abs() < 0.5, "{step} ms: {late} ms, not {stands}");
+            }
         }
     }
 }

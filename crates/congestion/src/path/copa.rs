@@ -360,7 +360,7 @@ impl PathCopa {
                 self.on_overflow(now, latest.max(self.delivery_rate));
             }
             self.update_velocity();
-            self.full_rounds = if empty { self.full_rounds.min(0) } else { self.full_rounds + 1 };
+            self.full_rounds = if empty { (self.full_rounds + 1).min(0) } else { self.full_rounds + 1 };
             if lossy || self.full_rounds >= self.tuning.full_rounds as i32 {
                 self.compete(now, lossy);
             }

@@ -1,0 +1,128 @@
+//! How fast the peer's clock runs, by this end's.
+//!
+//! While queues stand both ways, no delay tells how far the clocks are apart. But a clock's rate hardly changes within minutes. Each
+//! bound of the offset bounds the rate together with one from before: from one time to another the offset has grown by what is
+//! between the later lower bound and the earlier upper one, at the least. These are the lines that fit between all bounds, as
+//! Moon, Skelly and Towsley fit one below all delays (INFOCOM 1999).
+
+use super::{CAPACITY, is_less};
+use ropewalk_congestion::BASE_HISTORY;
+use ropewalk_units::{Duration, Instant};
+
+/// A rate is known from so many parts on. Of two, a clock that was set in between is not told from one that drifts.
+const LEAST_PARTS: usize = 3;
+
+/// A bound of the offset, µs.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    at: Instant,
+    offset: u32,
+}
+
+impl Bound {
+    /// By how much it is above `earlier`, µs.
+    fn above(self, earlier: Self) -> f64 {
+        f64::from(self.offset.wrapping_sub(earlier.offset) as i32)
+    }
+
+    /// The µs since `earlier`.
+    fn since(self, earlier: Self) -> f64 {
+        self.at.saturating_since(earlier.at).as_secs_f64() * 1e6
+    }
+
+    /// Is it above the line of this `rate` through `other`?
+    fn is_above(self, other: Self, rate: f64) -> bool {
+        self.above(other) > rate * (self.since(other) - other.since(self))
+    }
+}
+
+/// The closest bounds of one part of the time.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    lower: Bound,
+    upper: Bound,
+}
+
+/// The rate, and what it was learnt from.
+#[derive(Clone, Debug)]
+pub(super) struct Skew {
+    /// The newest first.
+    parts: [Option<Part>; CAPACITY],
+    since: Instant,
+    /// µs per µs by which the offset grows.
+    rate: f64,
+    asked_at: Instant,
+    /// What it has grown by beyond whole µs.
+    rest: f64,
+    /// Bounds are as precise as this, µs.
+    precision: u32,
+}
+
+impl Skew {
+    pub(super) fn new(precision: Duration, now: Instant) -> Self {
+        let precision = precision.as_micros() as u32;
+        Self { parts: [None; CAPACITY], since: now, rate: 0.0, asked_at: now, rest: 0.0, precision }
+    }
+
+    /// By how much the offset has grown since this was asked last, µs.
+    pub(super) fn growth(&mut self, now: Instant) -> u32 {
+        let passed = now.saturating_since(self.asked_at);
+        self.asked_at = self.asked_at.max(now);
+        self.rest += self.rate * passed.as_secs_f64() * 1e6;
+        let whole = self.rest as i32;
+        self.rest -= f64::from(whole);
+        whole as u32
+    }
+
+    /// The offset is between these.
+    pub(super) fn note(&mut self, now: Instant, lower: u32, upper: u32) {
+        if is_less(upper, lower) {
+            return self.forget(now);
+        }
+        if now.saturating_since(self.since) >= BASE_HISTORY / CAPACITY as u64 {
+            self.learn(now);
+        }
+        let (lower, upper) = (lower.wrapping_sub(self.precision), upper.wrapping_add(self.precision));
+        let [lower, upper] = [lower, upper].map(|offset| Bound { at: now, offset });
+        let closest = self.parts[0].get_or_insert(Part { lower, upper });
+        if lower.is_above(closest.lower, self.rate) {
+            closest.lower = lower;
+        }
+        if closest.upper.is_above(upper, self.rate) {
+            closest.upper = upper;
+        }
+    }
+
+    /// A clock was set, or a way is another one: bounds from before and after cannot be compared.
+    pub(super) fn forget(&mut self, now: Instant) {
+        self.parts = [None; CAPACITY];
+        self.since = now;
+    }
+
+    /// A part is over.
+    fn learn(&mut self, now: Instant) {
+        let known: Vec<Part> = self.parts.iter().flatten().copied().collect();
+        let (least, most) = rates(&known);
+        if least > most {
+            return self.forget(now);
+        }
+        if known.len() >= LEAST_PARTS {
+            self.rate = self.rate.clamp(least, most);
+        }
+        self.parts.rotate_right(1);
+        self.parts[0] = None;
+        self.since = now;
+    }
+}
+
+/// The least and the greatest rate that fit all parts, the newest first.
+fn rates(parts: &[Part]) -> (f64, f64) {
+    let pairs = parts
+        .iter()
+        .enumerate()
+        .flat_map(|(place, &later)| parts[place + 1..].iter().map(move |&earlier| (earlier, later)));
+    pairs.fold((f64::NEG_INFINITY, f64::INFINITY), |(least, most), (earlier, later)| {
+        let rate = |one: Bound, other: Bound| one.above(other) / one.since(other).max(1.0);
+        (least.max(rate(later.lower, earlier.upper)), most.min(rate(later.upper, earlier.lower)))
+    })
+}
