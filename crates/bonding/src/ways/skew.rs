@@ -101,28 +101,33 @@ impl Skew {
 
     /// A part is over.
     fn learn(&mut self, now: Instant) {
-        let known: Vec<Part> = self.parts.iter().flatten().copied().collect();
-        let (least, most) = rates(&known);
+        let (least, most) = self.rates();
         if least > most {
             return self.forget(now);
         }
-        if known.len() >= LEAST_PARTS {
+        if self.known().count() >= LEAST_PARTS {
             self.rate = self.rate.clamp(least, most);
         }
         self.parts.rotate_right(1);
         self.parts[0] = None;
         self.since = now;
     }
-}
 
-/// The least and the greatest rate that fit all parts, the newest first.
-fn rates(parts: &[Part]) -> (f64, f64) {
-    let pairs = parts
-        .iter()
-        .enumerate()
-        .flat_map(|(place, &later)| parts[place + 1..].iter().map(move |&earlier| (earlier, later)));
-    pairs.fold((f64::NEG_INFINITY, f64::INFINITY), |(least, most), (earlier, later)| {
+    /// The parts of which bounds are known, the newest first.
+    fn known(&self) -> impl Iterator<Item = &Part> + '_ {
+        self.parts.iter().flatten()
+    }
+
+    /// The least and the greatest rate that fit all parts.
+    fn rates(&self) -> (f64, f64) {
         let rate = |one: Bound, other: Bound| one.above(other) / one.since(other).max(1.0);
-        (least.max(rate(later.lower, earlier.upper)), most.min(rate(later.upper, earlier.lower)))
-    })
+        let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
+        for (place, later) in self.known().enumerate() {
+            for earlier in self.known().skip(place + 1) {
+                least = least.max(rate(later.lower, earlier.upper));
+                most = most.min(rate(later.upper, earlier.lower));
+            }
+        }
+        (least, most)
+    }
 }
