@@ -6,7 +6,7 @@
 //! Moon, Skelly and Towsley fit one below all delays (INFOCOM 1999).
 
 use super::{CAPACITY, is_less};
-use ropewalk_congestion::BASE_HISTORY;
+use ropewalk_congestion::{BASE_HISTORY, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
 
 /// A rate is known from so many parts on. Of two, a clock that was set in between is not told from one that drifts.
@@ -43,12 +43,23 @@ struct Part {
     upper: Bound,
 }
 
+impl Part {
+    /// The closest ones of two parts, if the offset grows at this `rate`.
+    fn with(self, other: Self, rate: f64) -> Self {
+        let lower = if other.lower.is_above(self.lower, rate) { other.lower } else { self.lower };
+        let upper = if self.upper.is_above(other.upper, rate) { other.upper } else { self.upper };
+        Self { lower, upper }
+    }
+}
+
 /// The rate, and what it was learnt from.
 #[derive(Clone, Debug)]
 pub(super) struct Skew {
     /// The newest first.
     parts: [Option<Part>; CAPACITY],
+    /// When the newest began, and how long each lasts.
     since: Instant,
+    length: Duration,
     /// µs per µs by which the offset grows.
     rate: f64,
     asked_at: Instant,
@@ -61,7 +72,15 @@ pub(super) struct Skew {
 impl Skew {
     pub(super) fn new(precision: Duration, now: Instant) -> Self {
         let precision = precision.as_micros() as u32;
-        Self { parts: [None; CAPACITY], since: now, rate: 0.0, asked_at: now, rest: 0.0, precision }
+        Self {
+            parts: [None; CAPACITY],
+            since: now,
+            length: UNKNOWN,
+            rate: 0.0,
+            asked_at: now,
+            rest: 0.0,
+            precision,
+        }
     }
 
     /// By how much the offset has grown since this was asked last, µs.
@@ -79,27 +98,23 @@ impl Skew {
         if is_less(upper, lower) {
             return self.forget(now);
         }
-        if now.saturating_since(self.since) >= BASE_HISTORY / CAPACITY as u64 {
+        if now.saturating_since(self.since) >= self.length {
             self.learn(now);
         }
         let (lower, upper) = (lower.wrapping_sub(self.precision), upper.wrapping_add(self.precision));
         let [lower, upper] = [lower, upper].map(|offset| Bound { at: now, offset });
-        let closest = self.parts[0].get_or_insert(Part { lower, upper });
-        if lower.is_above(closest.lower, self.rate) {
-            closest.lower = lower;
-        }
-        if closest.upper.is_above(upper, self.rate) {
-            closest.upper = upper;
-        }
+        let own = Part { lower, upper };
+        self.parts[0] = Some(self.parts[0].map_or(own, |closest| closest.with(own, self.rate)));
     }
 
     /// A clock was set, or a way is another one: bounds from before and after cannot be compared.
     pub(super) fn forget(&mut self, now: Instant) {
         self.parts = [None; CAPACITY];
         self.since = now;
+        self.length = UNKNOWN;
     }
 
-    /// A part is over.
+    /// A part is over. Once all are full, two become one, until they reach back as far as lengths do.
     fn learn(&mut self, now: Instant) {
         let (least, most) = self.rates();
         if least > most {
@@ -108,9 +123,22 @@ impl Skew {
         if self.known().count() >= LEAST_PARTS {
             self.rate = self.rate.clamp(least, most);
         }
+        if self.known().count() == CAPACITY && self.length < BASE_HISTORY / CAPACITY as u64 {
+            self.halve();
+        }
         self.parts.rotate_right(1);
         self.parts[0] = None;
         self.since = now;
+    }
+
+    /// Makes one part of every two.
+    fn halve(&mut self) {
+        for place in 0..CAPACITY / 2 {
+            let [one, other] = [2 * place, 2 * place + 1].map(|place| self.parts[place].take());
+            self.parts[place] =
+                one.zip(other).map(|(one, other)| one.with(other, self.rate)).or(one).or(other);
+        }
+        self.length = self.length * 2;
     }
 
     /// The parts of which bounds are known, the newest first.
