@@ -7,7 +7,7 @@ use std::process::Command;
 const FIRST: &[&str] = &[
     "cross-tcp/0 share over 400 packets",
     "late/1 of a punctual gateway",
-    "upload-beside/0 downwards, of the best line",
+    "steps/0 datagrams lost beyond what outages cost",
 ];
 
 /// The same of the second drawing.

@@ -46,7 +46,9 @@ impl BaseDelay {
         Self { parts: [None; CAPACITY], since: now, least: None }
     }
 
-    fn note(&mut self, now: Instant, delay: u32) {
+    /// Returns by how much the least has grown: what it was is too long ago.
+    fn note(&mut self, now: Instant, delay: u32) -> u32 {
+        let before = self.least;
         if now.saturating_since(self.since) >= BASE_HISTORY / CAPACITY as u64 {
             self.parts.rotate_right(1);
             self.parts[0] = None;
@@ -54,7 +56,9 @@ impl BaseDelay {
             self.least = self.parts.iter().flatten().fold(None, |all, &one| Some(least(all, one)));
         }
         self.parts[0] = Some(least(self.parts[0], delay));
-        self.least = Some(least(self.least, delay));
+        let now = least(self.least, delay);
+        self.least = Some(now);
+        before.filter(|&before| is_less(before, now)).map_or(0, |before| now.wrapping_sub(before))
     }
 }
 
@@ -175,6 +179,7 @@ impl Ways {
         }
         let (low, high) =
             if is_less(before, self.offset) { (before, self.offset) } else { (self.offset, before) };
+        let mut growth = 0;
         for way in &mut self.ways {
             let heard = std::mem::take(&mut way.heard).with(std::mem::take(&mut way.put_off));
             if is_put_off {
@@ -183,13 +188,14 @@ impl Ways {
             }
             // If the offset has moved since the report before, it may be either: that one counts by which no way seems shorter than it is.
             if let Some(from) = heard.from {
-                way.back.note(now, from.wrapping_add(high));
+                growth = growth.max(way.back.note(now, from.wrapping_add(high)));
                 way.waits.note(now, way.wait(from.wrapping_add(low)).as_micros() as i64);
             }
             if let Some(to) = heard.to {
-                way.forth.note(now, to.wrapping_sub(low));
+                growth = growth.max(way.forth.note(now, to.wrapping_sub(low)));
             }
         }
+        self.skew.on_lengths(now, growth);
         let own = delay.wrapping_add(self.offset);
         let shortest =
             self.ways.iter().filter_map(|way| way.back.least).reduce(|one, other| least(Some(one), other));

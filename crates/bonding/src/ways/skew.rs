@@ -6,11 +6,13 @@
 //! Moon, Skelly and Towsley fit one below all delays (INFOCOM 1999).
 
 use super::{CAPACITY, is_less};
-use ropewalk_congestion::{BASE_HISTORY, UNKNOWN};
+use ropewalk_congestion::BASE_HISTORY;
 use ropewalk_units::{Duration, Instant};
 
 /// A rate is known from so many parts on. Of two, a clock that was set in between is not told from one that drifts.
 const LEAST_PARTS: usize = 3;
+/// Two clocks drift apart by no more than twice what one may be off by (MAXFREQ, RFC 5905 §7.2), µs per µs. What grows faster was set.
+const MOST: f64 = 2.0 * 500e-6;
 
 /// A bound of the offset, µs.
 #[derive(Clone, Copy, Debug)]
@@ -70,12 +72,15 @@ pub(super) struct Skew {
 }
 
 impl Skew {
+    /// Three times twice as long is a tenth of the time for which lengths count.
+    const SHORTEST: Duration = Duration::from_nanos(BASE_HISTORY.as_nanos() / (8 * CAPACITY as u64));
+
     pub(super) fn new(precision: Duration, now: Instant) -> Self {
         let precision = precision.as_micros() as u32;
         Self {
             parts: [None; CAPACITY],
             since: now,
-            length: UNKNOWN,
+            length: Self::SHORTEST,
             rate: 0.0,
             asked_at: now,
             rest: 0.0,
@@ -107,16 +112,24 @@ impl Skew {
         self.parts[0] = Some(self.parts[0].map_or(own, |closest| closest.with(own, self.rate)));
     }
 
-    /// A clock was set, or a way is another one: bounds from before and after cannot be compared.
+    /// A clock was set, or a way has another length: bounds from before and after cannot be compared.
     pub(super) fn forget(&mut self, now: Instant) {
         self.parts = [None; CAPACITY];
         self.since = now;
-        self.length = UNKNOWN;
+        self.length = Self::SHORTEST;
+    }
+
+    /// A way counts as longer by so much, µs. What its delays bound is another offset then.
+    pub(super) fn on_lengths(&mut self, now: Instant, growth: u32) {
+        if growth > self.precision {
+            self.forget(now);
+        }
     }
 
     /// A part is over. Once all are full, two become one, until they reach back as far as lengths do.
     fn learn(&mut self, now: Instant) {
         let (least, most) = self.rates();
+        let (least, most) = (least.max(-MOST), most.min(MOST));
         if least > most {
             return self.forget(now);
         }
