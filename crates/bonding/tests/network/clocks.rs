@@ -20,7 +20,7 @@ fn round_trips(ppm: i64, others: bool) -> Vec<Duration> {
         bond.run(at(f64::from(second)), &mut app);
         bond.end(0).path(PathId(0)).srtt.expect("keepalives are answered")
     };
-    (10..60).map(|second| each(second)).collect()
+    (10..60).map(&mut each).collect()
 }
 
 /// In a minute they drift apart by 3 to 30 ms.
