@@ -121,7 +121,7 @@ impl<P: Payload> Endpoint<P> {
             incoming: ids().map(|_| Incoming::new(&own, &config.tuning, now)).collect(),
             replay: ReplayWindow::new(),
             resequencer: Resequencer::new(own.max_packets, own.flow_buckets),
-            ways: Ways::new(config.paths.len(), config.tuning.bond.precision, now),
+            ways: Ways::new(config.paths.len(), &config.tuning.bond, now),
             feedback: Feedback::new(&config, now),
             repairs: Repairs::default(),
             events: Events::default(),

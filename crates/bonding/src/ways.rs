@@ -16,6 +16,7 @@ mod tests;
 use crate::clock::{DelayReference, micros};
 use crate::id::PathId;
 use crate::receive::incoming::Extremes;
+use crate::tuning::BondTuning;
 use crate::wire::control::{Report, TICK};
 use ropewalk_congestion::{BASE_HISTORY, UNKNOWN};
 use ropewalk_units::{Duration, Instant};
@@ -125,7 +126,7 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    pub(crate) fn new(paths: usize, precision: Duration, now: Instant) -> Self {
+    pub(crate) fn new(paths: usize, tuning: &BondTuning, now: Instant) -> Self {
         let (forth, back) = (BaseDelay::new(now), BaseDelay::new(now));
         let (heard, put_off) = (Heard::default(), Heard::default());
         let way = Way { forth, back, heard, put_off, newest: None, waits: Extremes::new(now) };
@@ -133,7 +134,7 @@ impl Ways {
             ways: vec![way; paths],
             reference: DelayReference::default(),
             offset: 0,
-            skew: Skew::new(precision, now),
+            skew: Skew::new(tuning, now),
             bounded_at: None,
             is_shorter: false,
             measured_from: Instant::ZERO,

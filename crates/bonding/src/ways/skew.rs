@@ -6,13 +6,12 @@
 //! Moon, Skelly and Towsley fit one below all delays (INFOCOM 1999).
 
 use super::{CAPACITY, is_less};
+use crate::tuning::BondTuning;
 use ropewalk_congestion::BASE_HISTORY;
-use ropewalk_units::{Duration, Instant};
+use ropewalk_units::Instant;
 
-/// A rate is known from so many parts on. Of two, a clock that was set in between is not told from one that drifts.
-const LEAST_PARTS: usize = 3;
-/// Two clocks drift apart by no more than twice what one may be off by (MAXFREQ, RFC 5905 §7.2), µs per µs. What grows faster was set.
-const MOST: f64 = 2.0 * 500e-6;
+/// A clock is off by no more, µs per µs (RFC 5905 §7.2). Two that drift apart faster were set.
+const MAXFREQ: f64 = 500e-6;
 
 /// A bound of the offset, µs.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +58,8 @@ impl Part {
 pub(super) struct Skew {
     /// The newest first.
     parts: [Option<Part>; CAPACITY],
-    /// When the newest began, and how long each lasts.
+    /// When the newest began.
     since: Instant,
-    length: Duration,
     /// µs per µs by which the offset grows.
     rate: f64,
     asked_at: Instant,
@@ -72,19 +70,14 @@ pub(super) struct Skew {
 }
 
 impl Skew {
-    /// Three times twice as long is a tenth of the time for which lengths count.
-    const SHORTEST: Duration = Duration::from_nanos(BASE_HISTORY.as_nanos() / (8 * CAPACITY as u64));
-
-    pub(super) fn new(precision: Duration, now: Instant) -> Self {
-        let precision = precision.as_micros() as u32;
+    pub(super) fn new(tuning: &BondTuning, now: Instant) -> Self {
         Self {
             parts: [None; CAPACITY],
             since: now,
-            length: Self::SHORTEST,
             rate: 0.0,
             asked_at: now,
             rest: 0.0,
-            precision,
+            precision: tuning.precision.as_micros() as u32,
         }
     }
 
@@ -103,7 +96,7 @@ impl Skew {
         if is_less(upper, lower) {
             return self.forget(now);
         }
-        if now.saturating_since(self.since) >= self.length {
+        if now.saturating_since(self.since) >= BASE_HISTORY / CAPACITY as u64 {
             self.learn(now);
         }
         let (lower, upper) = (lower.wrapping_sub(self.precision), upper.wrapping_add(self.precision));
@@ -116,7 +109,6 @@ impl Skew {
     pub(super) fn forget(&mut self, now: Instant) {
         self.parts = [None; CAPACITY];
         self.since = now;
-        self.length = Self::SHORTEST;
     }
 
     /// A way counts as longer by so much, µs. What its delays bound is another offset then.
@@ -126,32 +118,20 @@ impl Skew {
         }
     }
 
-    /// A part is over. Once all are full, two become one, until they reach back as far as lengths do.
+    /// A part is over.
     fn learn(&mut self, now: Instant) {
         let (least, most) = self.rates();
-        let (least, most) = (least.max(-MOST), most.min(MOST));
+        let (least, most) = (least.max(-2.0 * MAXFREQ), most.min(2.0 * MAXFREQ));
         if least > most {
             return self.forget(now);
         }
-        if self.known().count() >= LEAST_PARTS {
+        // Of two parts, a clock that was set in between is not told from one that drifts.
+        if self.known().count() > 2 {
             self.rate = self.rate.clamp(least, most);
-        }
-        if self.known().count() == CAPACITY && self.length < BASE_HISTORY / CAPACITY as u64 {
-            self.halve();
         }
         self.parts.rotate_right(1);
         self.parts[0] = None;
         self.since = now;
-    }
-
-    /// Makes one part of every two.
-    fn halve(&mut self) {
-        for place in 0..CAPACITY / 2 {
-            let [one, other] = [2 * place, 2 * place + 1].map(|place| self.parts[place].take());
-            self.parts[place] =
-                one.zip(other).map(|(one, other)| one.with(other, self.rate)).or(one).or(other);
-        }
-        self.length = self.length * 2;
     }
 
     /// The parts of which bounds are known, the newest first.

@@ -20,7 +20,7 @@ struct Pair {
 impl Pair {
     fn new(ahead: i64) -> Self {
         Self {
-            ways: Ways::new(2, Duration::from_micros(100), Instant::ZERO),
+            ways: Ways::new(2, &BondTuning::default(), Instant::ZERO),
             now: SECOND,
             ahead,
             sent: 0,
