@@ -8,6 +8,7 @@
 //!
 //! All times are in µs and wrap at 2³², as the headers' clock does.
 
+mod base_delay;
 mod skew;
 
 #[cfg(test)]
@@ -18,50 +19,10 @@ use crate::id::PathId;
 use crate::receive::incoming::Extremes;
 use crate::tuning::BondTuning;
 use crate::wire::control::{Report, TICK};
-use ropewalk_congestion::{BASE_HISTORY, UNKNOWN};
+use base_delay::{BaseDelay, is_less, least};
+use ropewalk_congestion::UNKNOWN;
 use ropewalk_units::{Duration, Instant};
 use skew::Skew;
-
-/// The least delay of each of so many parts of the time for which a base delay stands.
-const CAPACITY: usize = 10;
-
-/// Is `one` less than `other`?
-const fn is_less(one: u32, other: u32) -> bool {
-    (one.wrapping_sub(other) as i32) < 0
-}
-
-fn least(one: Option<u32>, other: u32) -> u32 {
-    one.filter(|&one| is_less(one, other)).unwrap_or(other)
-}
-
-/// The least of the last ten minutes in which anything was noted.
-#[derive(Clone, Copy)]
-struct BaseDelay {
-    parts: [Option<u32>; CAPACITY],
-    since: Instant,
-    least: Option<u32>,
-}
-
-impl BaseDelay {
-    const fn new(now: Instant) -> Self {
-        Self { parts: [None; CAPACITY], since: now, least: None }
-    }
-
-    /// Returns by how much the least has grown: what it was is too long ago.
-    fn note(&mut self, now: Instant, delay: u32) -> u32 {
-        let before = self.least;
-        if now.saturating_since(self.since) >= BASE_HISTORY / CAPACITY as u64 {
-            self.parts.rotate_right(1);
-            self.parts[0] = None;
-            self.since = now;
-            self.least = self.parts.iter().flatten().fold(None, |all, &one| Some(least(all, one)));
-        }
-        self.parts[0] = Some(least(self.parts[0], delay));
-        let now = least(self.least, delay);
-        self.least = Some(now);
-        before.filter(|&before| is_less(before, now)).map_or(0, |before| now.wrapping_sub(before))
-    }
-}
 
 /// The least delays since the last report.
 #[derive(Clone, Copy, Default)]

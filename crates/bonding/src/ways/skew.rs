@@ -5,7 +5,7 @@
 //! between the later lower bound and the earlier upper one, at the least. These are the lines that fit between all bounds, as
 //! Moon, Skelly and Towsley fit one below all delays (INFOCOM 1999).
 
-use super::{CAPACITY, is_less};
+use super::base_delay::{CAPACITY, is_less};
 use crate::tuning::BondTuning;
 use ropewalk_congestion::BASE_HISTORY;
 use ropewalk_units::Instant;
