@@ -173,6 +173,7 @@ impl<P> Path<P> {
         self.note_sent(now, wire_len, state, kept)
     }
 
+    #[inline]
     fn note_sent(
         &mut self,
         now: Instant,

@@ -9,6 +9,7 @@
 //! All times are in µs and wrap at 2³², as the headers' clock does.
 
 mod base_delay;
+mod parts;
 mod skew;
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 //! between the later lower bound and the earlier upper one, at the least. These are the lines that fit between all bounds, as
 //! Moon, Skelly and Towsley fit one below all delays (INFOCOM 1999).
 
-use super::base_delay::{CAPACITY, is_less};
+use super::base_delay::is_less;
+use super::parts::Parts;
 use crate::tuning::BondTuning;
-use ropewalk_congestion::BASE_HISTORY;
 use ropewalk_units::Instant;
 
 /// A clock is off by no more, µs per µs (RFC 5905 §7.2). Two that drift apart faster were set.
@@ -45,7 +45,7 @@ struct Part {
 }
 
 impl Part {
-    /// The closest ones of two parts, if the offset grows at this `rate`.
+    /// The closest ones of both, if the offset grows at this `rate`.
     fn with(self, other: Self, rate: f64) -> Self {
         let lower = if other.lower.is_above(self.lower, rate) { other.lower } else { self.lower };
         let upper = if self.upper.is_above(other.upper, rate) { other.upper } else { self.upper };
@@ -56,10 +56,7 @@ impl Part {
 /// The rate, and what it was learnt from.
 #[derive(Clone, Debug)]
 pub(super) struct Skew {
-    /// The newest first.
-    parts: [Option<Part>; CAPACITY],
-    /// When the newest began.
-    since: Instant,
+    parts: Parts<Part>,
     /// µs per µs by which the offset grows.
     rate: f64,
     asked_at: Instant,
@@ -72,8 +69,7 @@ pub(super) struct Skew {
 impl Skew {
     pub(super) fn new(tuning: &BondTuning, now: Instant) -> Self {
         Self {
-            parts: [None; CAPACITY],
-            since: now,
+            parts: Parts::new(now),
             rate: 0.0,
             asked_at: now,
             rest: 0.0,
@@ -96,19 +92,18 @@ impl Skew {
         if is_less(upper, lower) {
             return self.forget(now);
         }
-        if now.saturating_since(self.since) >= BASE_HISTORY / CAPACITY as u64 {
+        if self.parts.is_over(now) {
             self.learn(now);
         }
         let (lower, upper) = (lower.wrapping_sub(self.precision), upper.wrapping_add(self.precision));
         let [lower, upper] = [lower, upper].map(|offset| Bound { at: now, offset });
-        let own = Part { lower, upper };
-        self.parts[0] = Some(self.parts[0].map_or(own, |closest| closest.with(own, self.rate)));
+        let rate = self.rate;
+        self.parts.note(Part { lower, upper }, |closest, own| closest.with(own, rate));
     }
 
     /// A clock was set, or a way has another length: bounds from before and after cannot be compared.
     pub(super) fn forget(&mut self, now: Instant) {
-        self.parts = [None; CAPACITY];
-        self.since = now;
+        self.parts = Parts::new(now);
     }
 
     /// A way counts as longer by so much, µs. What its delays bound is another offset then.
@@ -126,25 +121,18 @@ impl Skew {
             return self.forget(now);
         }
         // Of two parts, a clock that was set in between is not told from one that drifts.
-        if self.known().count() > 2 {
+        if self.parts.iter().count() > 2 {
             self.rate = self.rate.clamp(least, most);
         }
-        self.parts.rotate_right(1);
-        self.parts[0] = None;
-        self.since = now;
-    }
-
-    /// The parts of which bounds are known, the newest first.
-    fn known(&self) -> impl Iterator<Item = &Part> + '_ {
-        self.parts.iter().flatten()
+        self.parts.begin(now);
     }
 
     /// The least and the greatest rate that fit all parts.
     fn rates(&self) -> (f64, f64) {
         let rate = |one: Bound, other: Bound| one.above(other) / one.since(other).max(1.0);
         let (mut least, mut most) = (f64::NEG_INFINITY, f64::INFINITY);
-        for (place, later) in self.known().enumerate() {
-            for earlier in self.known().skip(place + 1) {
+        for (place, later) in self.parts.iter().enumerate() {
+            for earlier in self.parts.iter().skip(place + 1) {
                 least = least.max(rate(later.lower, earlier.upper));
                 most = most.min(rate(later.upper, earlier.lower));
             }

@@ -147,7 +147,7 @@ pub struct PathCopa {
     latest_rate: f64,
     /// The round before lost something as well: recovery has lasted for a round trip.
     is_recovering: bool,
-    /// Below zero after a drain, until Copa's own queue has found its level.
+    /// Below zero for as many rounds after a drain: Copa's own queue has to find its level.
     full_rounds: i32,
     /// Octets per second, averaged over reports.
     delivery_rate: f64,

@@ -211,6 +211,20 @@ fn what_the_pacer_alone_held_is_caught_up_with() {
     assert_eq!(send_all(&mut path, at(6)).len(), 6);
 }
 
+/// Seven that congestion control does not hold back leave besides, or none.
+#[test]
+fn what_is_not_held_back_takes_room_and_none_of_the_pacers_time() {
+    for besides in [0, 7] {
+        let mut path = ControlledPath::new(Fixed, CATCH_UP, Instant::ZERO);
+        path.on_sent(Instant::ZERO, SIZE);
+        (0..besides).for_each(|_| {
+            path.on_sent_unpaced(Instant::ZERO, SIZE);
+        });
+        assert_eq!(path.next_send_time(), Instant::ZERO + Duration::from_millis(1));
+        assert_eq!(path.has_room(SIZE), besides == 0);
+    }
+}
+
 #[test]
 fn what_the_bound_held_leaves_at_the_pacers_rate() {
     let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
@@ -340,6 +354,29 @@ fn delays_that_vary_by_themselves_are_no_queue() {
         let share = line.share(20.0);
         assert!(share > 0.9, "{mbps} Mbit/s, {rtt_ms} ms: {share}");
     }
+}
+
+/// Others held the queue, and had gone long before the line becomes longer: eight round trips of 66 ms, and what reports wait.
+#[test]
+fn a_base_delay_that_rose_is_looked_for_as_soon_after_a_drain_as_before() {
+    let until_found = |line: &mut Line<PathCopa>| {
+        line.foreign = Duration::from_millis(16);
+        let steps = (1..).find(|_| {
+            line.run(0.01);
+            line.path.controller().is_competing()
+        });
+        f64::from(steps.expect("it looks like a queue of others")) / 100.0
+    };
+    let mut fresh = copa(20.0, 50);
+    fresh.run(20.0);
+    let mut drained = copa(20.0, 50);
+    drained.run(5.0);
+    until_found(&mut drained);
+    drained.foreign = Duration::ZERO;
+    drained.run(40.0);
+    assert!(!drained.path.controller().is_competing(), "others have gone");
+    let times = [fresh, drained].map(|mut line| until_found(&mut line));
+    assert!(times.iter().all(|&time| time < 0.75), "{times:?} s");
 }
 
 #[test]
