@@ -78,6 +78,14 @@ impl<P> Fifo<P> {
         self.packets.front()
     }
 
+    /// Takes the packet that came last, if `is` says so.
+    pub(crate) fn take_last(&mut self, is: impl FnOnce(&P) -> bool) -> Option<Queued<P>> {
+        self.packets.back().filter(|last| is(&last.packet))?;
+        let queued = self.packets.pop_back()?;
+        self.bytes -= u64::from(queued.bytes);
+        Some(queued)
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -169,6 +169,12 @@ impl<P> FqCodel<P> {
         }
     }
 
+    /// Takes the packet that came last of those that a hash chooses the queue for, if `is` says so. The flow keeps its turn.
+    pub fn take_last(&mut self, hash: u32, is: impl FnOnce(&P) -> bool) -> Option<Queued<P>> {
+        let index = hash as usize % self.flows.len();
+        self.flows[index].fifo.take_last(is)
+    }
+
     /// Takes everything out, in order of arrival.
     pub fn drain(&mut self) -> Vec<Queued<P>> {
         let mut all: Vec<Queued<P>> = self.flows.iter_mut().flat_map(|flow| flow.fifo.drain()).collect();

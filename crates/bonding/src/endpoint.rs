@@ -354,6 +354,11 @@ impl<P: Payload> Endpoint<P> {
         self.backlog.dropped()
     }
 
+    /// Acknowledgements of TCP that did not leave, since later ones told all that they told before a path could take them.
+    pub fn superseded(&self) -> u64 {
+        self.backlog.superseded()
+    }
+
     /// The resequencer.
     pub fn resequencer(&self) -> ResequencerView {
         let fastest = self.incoming.iter().filter_map(|path| path.recent.least()).min();

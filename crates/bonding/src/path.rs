@@ -492,6 +492,11 @@ impl<P> Path<P> {
         self.channel.controller().inflight_bound()
     }
 
+    /// By how much later reports come than by the shortest way back without a queue.
+    pub(crate) fn lag(&self) -> Duration {
+        self.channel.lag()
+    }
+
     /// How long a packet that is sent now waits in queues. It is the time for what is on its way
     /// beyond what the path itself holds, and at least as long as the latest packets have waited.
     /// The rate alone shows neither a queue of others' packets, nor what each packet costs beside

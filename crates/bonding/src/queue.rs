@@ -17,6 +17,10 @@ pub trait Payload {
     /// Sets Congestion Experienced if the packet is ECN-capable (RFC 3168 §5). Returns whether it
     /// is.
     fn mark_ce(&mut self) -> bool;
+    /// Both are acknowledgements of TCP. Does this one tell all that the `earlier` one tells, so that it need not leave any more?
+    fn supersedes(&self, _earlier: &Self) -> bool {
+        false
+    }
 }
 
 /// A packet that waits.
@@ -54,6 +58,8 @@ struct Counts {
     acks: u32,
     full: u64,
     codel: u64,
+    /// Acknowledgements that need not leave, since a later one tells all that they tell.
+    superseded: u64,
 }
 
 impl<P: Payload> Callbacks<Waiting<P>> for Counts {
@@ -125,6 +131,9 @@ impl<P: Payload> Backlog<P> {
 
     /// Adds a packet. It, or others to make room, may be dropped.
     pub(crate) fn push(&mut self, now: Instant, packet: P, flow: FlowKey) {
+        if flow.is_ack {
+            self.drop_superseded(&packet, flow);
+        }
         let bytes = packet.wire_len();
         let level = &mut self.levels[usize::from(!flow.class.is_duplicated())];
         let load = level.counts.load;
@@ -133,6 +142,16 @@ impl<P: Payload> Backlog<P> {
         level.counts.acks += u32::from(flow.is_ack);
         let queued = Queued { packet: Waiting { packet, flow }, bytes, enqueued: now };
         level.queue.enqueue(now, queued, load, &mut level.counts);
+    }
+
+    /// An acknowledgement comes. The one that waits before it need not leave, if it tells nothing more (RFC 3449 §5.2.1).
+    fn drop_superseded(&mut self, packet: &P, flow: FlowKey) {
+        let Level { queue, counts } = &mut self.levels[usize::from(!flow.class.is_duplicated())];
+        let is_superseded = |last: &Waiting<P>| last.flow == flow && packet.supersedes(&last.packet);
+        if let Some(queued) = queue.take_last(flow.hash, is_superseded) {
+            counts.remove(queued.bytes, queued.packet.flow);
+            counts.superseded += 1;
+        }
     }
 
     #[inline]
@@ -155,6 +174,11 @@ impl<P: Payload> Backlog<P> {
     /// Packets dropped because there was no room, or by CoDel.
     pub(crate) fn dropped(&self) -> u64 {
         self.levels.iter().map(|level| level.counts.full + level.counts.codel).sum()
+    }
+
+    /// Acknowledgements of TCP that did not leave, since later ones told all that they told.
+    pub(crate) fn superseded(&self) -> u64 {
+        self.levels.iter().map(|level| level.counts.superseded).sum()
     }
 
     /// Takes the next packet that `accept` accepts. It is asked with the flow of a packet and what

@@ -89,7 +89,8 @@ pub trait PathController {
         false
     }
 
-    /// Is the queue that is measured more than the controller would make, so that others hold it?
+    /// Is the queue that is measured more than the controller would make, so that others hold it? What leaves beyond the window may
+    /// hold it as well.
     fn is_crowded(&self) -> bool {
         false
     }

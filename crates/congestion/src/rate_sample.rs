@@ -13,7 +13,7 @@ pub struct PacketState {
     delivered_time: Instant,
     delivered: u64,
     lost: u64,
-    tx_in_flight: u32,
+    pub(crate) tx_in_flight: u32,
     is_app_limited: bool,
 }
 

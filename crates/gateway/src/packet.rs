@@ -1,5 +1,6 @@
 //! IP packets of the inside: their flows, marks, and the segment sizes that TCP announces in them.
 
+mod ack;
 mod mss;
 mod too_long;
 
@@ -55,6 +56,10 @@ impl Payload for Packet {
 
     fn mark_ce(&mut self) -> bool {
         mark_ce(Rc::make_mut(&mut self.0))
+    }
+
+    fn supersedes(&self, earlier: &Self) -> bool {
+        ack::supersedes(&self.0, &earlier.0)
     }
 }
 
@@ -297,6 +302,7 @@ mod tests {
             clamp_mss(&mut octets, 1200);
             mark_ce(&mut octets);
             prop_assert_eq!(octets.len(), len);
+            prop_assert!(!ack::supersedes(&octets, &octets), "what is the same tells as much");
         }
     }
 }

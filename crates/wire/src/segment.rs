@@ -1,5 +1,7 @@
 //! A TCP segment as a value: header fields, options, and the range of the stream that it carries.
 
+mod supersede;
+
 use crate::mptcp::MptcpOptions;
 use ropewalk_units::Seq;
 use std::fmt;

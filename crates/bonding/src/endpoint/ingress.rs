@@ -234,7 +234,9 @@ impl<P: Payload> Endpoint<P> {
             most = most.max(delay + repair.as_nanos() as i64);
         }
         let spread = most.saturating_sub(least).max(0) as u64;
-        let longest = Duration::from_nanos(2 * most as u64);
+        // What holds reports up on the way back holds the flows' acknowledgements up, too.
+        let late = used.iter().map(|id| self.paths[id.index()].lag()).max().unwrap_or_default();
+        let longest = Duration::from_nanos(2 * most as u64) + late;
         self.backlog.set_paths(Duration::from_nanos(spread), longest);
     }
 }

@@ -168,3 +168,63 @@ fn those_of_tcp_are_not_held_back_beside_others_who_fill_the_line() {
     let [acks, data] = [true, false].map(wait_beside_others);
     assert!(acks < 10.0 && data > 100.0, "{acks} ms of acknowledgements, {data} ms of others");
 }
+
+/// TCP's acknowledgements of `mbps` Mbit/s from 5 s to `stop`, over one line.
+fn acks_over(line: [Line; 2], mbps: f64, stop: f64) -> (Bond, Flow) {
+    let config = Config::new(vec![PathConfig::new("p0", None)], SchedulerConfig::RateAware);
+    let mut flow = Flow { start: at(5.0), stop: at(stop), ..Flow::new(1, mbps, 52) };
+    flow.key.is_ack = true;
+    (Bond::new(&config, vec![line], 1), flow)
+}
+
+/// They ask for more than the line carries, with the headers for seven times as much. Each that comes is new, and the last comes.
+#[test]
+fn of_those_that_wait_for_a_slow_line_the_newest_leaves() {
+    let (mut bond, flow) = acks_over(both_ways(line(1.0, 10.0)), 3.0, 10.0);
+    let mut app = ConstantRate::new(vec![flow]);
+    bond.run(at(11.0), &mut app);
+    let acks = &app.tallies[0];
+    assert!(acks.seen.last().expect("some were sent").is_some(), "the last one tells what all tell");
+    // Ten milliseconds, and a few packets' time. The start has overflowed no buffer, but filled it.
+    let settled = acks.delays[acks.delays.len() / 2..].iter().max().expect("some came");
+    assert!(*settled < ms(25.0), "{settled:?}");
+    // 138 octets each, with all headers.
+    let possible = 5.0 * 1e6 / (138.0 * 8.0);
+    let delivered = acks.delivered as f64;
+    assert!(delivered > 0.8 * possible, "{delivered} of {possible}: the line is full");
+    assert!(bond.dropped(0) * 100 < acks.delivered, "{} dropped by the line", bond.dropped(0));
+    assert_eq!(bond.unsent(), 0, "none waited for too long");
+    // The line dropped some control packets, too.
+    let missing = acks.sent - acks.delivered - bond.end(0).superseded();
+    assert!(missing <= bond.dropped(0), "{missing} of {}", acks.sent);
+}
+
+/// An upload beside them has its turns on a slow line: 1 400 octets each, and as many of theirs without headers.
+#[test]
+fn those_that_wait_beside_an_upload_take_turns_with_it() {
+    let (mut bond, flow) = acks_over(both_ways(line(1.0, 10.0)), 3.0, 15.0);
+    let upload = Flow { start: at(5.0), stop: at(15.0), ..Flow::new(2, 2.0, 1400) };
+    let mut app = ConstantRate::new(vec![flow, upload]);
+    bond.run(at(16.0), &mut app);
+    let [acks, data] = [0, 1].map(|flow| &app.tallies[flow]);
+    let mbps = data.bytes as f64 * 8.0 / 10.0 / 1e6;
+    assert!(mbps > 0.35, "{mbps} Mbit/s of data");
+    assert!(acks.delivered > data.delivered, "{} beside {}", acks.delivered, data.delivered);
+    let settled = acks.delays[acks.delays.len() / 2..].iter().max().expect("some came");
+    assert!(*settled < ms(60.0), "{settled:?}");
+}
+
+/// Others hold a queue for a second, so that acknowledgements are not held back. These are more than the line carries, and hold the
+/// queue themselves when the others have gone.
+#[test]
+fn those_that_hold_the_queue_themselves_are_held_back() {
+    let delays = (0..100).map(|step| (at(6.0 + f64::from(step) / 100.0), ms(5.0 + 3.0 * f64::from(step))));
+    let filled = Line { delays: delays.chain([(at(7.0), ms(5.0))]).collect(), ..line(1.0, 5.0) };
+    let (mut bond, flow) = acks_over([filled, line(1.0, 5.0)], 1.5, 20.0);
+    let mut app = ConstantRate::new(vec![flow]);
+    bond.run(at(12.0), &mut app);
+    let (dropped, delivered) = (bond.dropped(0), app.tallies[0].delivered);
+    bond.run(at(21.0), &mut app);
+    let (dropped, delivered) = (bond.dropped(0) - dropped, app.tallies[0].delivered - delivered);
+    assert!(dropped * 50 < delivered, "{dropped} dropped beside {delivered}");
+}

@@ -43,6 +43,10 @@ impl Payload for Packet {
     fn mark_ce(&mut self) -> bool {
         false
     }
+
+    fn supersedes(&self, earlier: &Self) -> bool {
+        self.flow == earlier.flow && self.number > earlier.number
+    }
 }
 
 /// One gateway, and what is counted of it.

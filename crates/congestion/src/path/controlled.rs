@@ -59,6 +59,8 @@ pub struct ControlledPath<C> {
     latest: Option<(Instant, Duration)>,
     /// By how much later reports come than round trips say, smoothed.
     lag: Duration,
+    /// Octets that come in this time: they are delivered, and not told of.
+    unreported: u32,
     /// The sampler's clock: the times of ACKs that reports stand for.
     acked_at: Instant,
 }
@@ -82,6 +84,7 @@ impl<C: PathController> ControlledPath<C> {
             doubt: Doubt::default(),
             latest: None,
             lag: Duration::ZERO,
+            unreported: 0,
             acked_at: now,
         }
     }
@@ -91,9 +94,14 @@ impl<C: PathController> ControlledPath<C> {
         &self.controller
     }
 
-    /// Octets on their way.
+    /// Octets on their way, or delivered and not told of.
     pub fn inflight(&self) -> u32 {
         self.inflight
+    }
+
+    /// What of it is on its way, as far as the controller is concerned.
+    fn on_their_way(&self) -> u32 {
+        self.inflight.saturating_sub(self.unreported)
     }
 
     /// The smoothed round-trip time.
@@ -133,7 +141,7 @@ impl<C: PathController> ControlledPath<C> {
 
     /// Is the bound what holds a packet of `size` octets back, not the pacer?
     pub fn has_room(&self, size: u32) -> bool {
-        self.inflight == 0 || self.inflight.saturating_add(size) <= self.controller.inflight_bound()
+        self.inflight == 0 || self.on_their_way().saturating_add(size) <= self.controller.inflight_bound()
     }
 
     /// When the pacer lets the next burst go. Room within the bound comes with reports only.
@@ -156,9 +164,10 @@ impl<C: PathController> ControlledPath<C> {
         if self.inflight == 0 && self.sampler.is_app_limited() {
             self.controller.on_restart_from_idle(now);
         }
-        let state = self.sampler.on_sent(now, self.inflight, size);
+        let mut state = self.sampler.on_sent(now, self.inflight, size);
         self.inflight = self.inflight.saturating_add(size);
-        self.controller.on_sent(now, size, self.inflight);
+        state.tx_in_flight = self.on_their_way();
+        self.controller.on_sent(now, size, self.on_their_way());
         if !self.has_room(size) {
             self.bound_used_until = self.sampler.delivered() + u64::from(self.inflight);
         }
@@ -251,13 +260,15 @@ impl<C: PathController> ControlledPath<C> {
         self.acked_at = newest.send_time.saturating_add(rtt).min(now).max(self.acked_at);
         let mut rate = self.sampler.on_acked(self.acked_at, report.octets, Some(&newest), self.min_rtt);
         rate.rtt = Some(rtt);
-        rate.inflight = self.inflight;
+        rate.inflight = self.on_their_way();
         rate.is_cwnd_limited = rate.total_delivered <= self.bound_used_until;
         self.controller
             .on_report(now, &PathSample { rate, least_rtt: Some(least), srtt, reordering, lag: self.lag });
         if self.controller.limits_itself() {
             self.sampler.mark_app_limited(self.inflight);
         }
+        let rate = self.controller.bandwidth().map_or(0.0, |rate| rate.bits_per_sec() as f64 / 8.0);
+        self.unreported = (rate * self.lag.as_secs_f64()) as u32;
     }
 
     /// No report came for long: nothing that was sent is on its way any more.

@@ -160,6 +160,8 @@ pub struct PathCopa {
     overflow: Overflow,
     /// It bounds what is on the way, whoever is in charge.
     peer: Peer,
+    /// A round has lost too much since others were last found. So what leaves beyond the window may hold the queue.
+    exceeds: bool,
 }
 
 impl PathCopa {
@@ -192,6 +194,7 @@ impl PathCopa {
             rounds_after_start: 0,
             overflow: Overflow::new(now),
             peer: Peer::new(now, size),
+            exceeds: false,
         }
     }
 
@@ -241,9 +244,17 @@ impl PathCopa {
         self.delays.standing() + self.unreported()
     }
 
-    /// Seconds that it waits.
+    /// Seconds that it waits. What reports are late by is no part of a window ([`super::ControlledPath`]).
     fn unreported(&self) -> f64 {
-        self.tuning.report_interval.as_secs_f64() + self.delays.lag()
+        self.tuning.report_interval.as_secs_f64()
+    }
+
+    /// Octets that a report tells as delivered, one window for each time that it takes to hear of them. Where reports are late more than a
+    /// window is delivered meanwhile ([`super::ControlledPath`]).
+    fn newly_acked(&self, sample: &PathSample) -> f64 {
+        let window = f64::from(self.window.cwnd);
+        let late = self.delivery_rate * self.delays.lag();
+        f64::from(sample.rate.newly_acked) * window / (window + late)
     }
 
     /// Is the target rate 1/(δ d_q) above the rate cwnd/RTTstanding (§2.1)?
@@ -262,7 +273,7 @@ impl PathCopa {
             return;
         }
         if self.wants_more() {
-            self.window.grow(sample.rate.newly_acked);
+            self.window.grow(self.newly_acked(sample) as u32);
         } else if !sample.rate.is_app_limited {
             self.leave_start(now, sample.rate.delivery_rate);
         }
@@ -313,7 +324,7 @@ impl PathCopa {
         if direction == Direction::Up && (!sample.rate.is_cwnd_limited || self.overflow.holds(now)) {
             return;
         }
-        let acked = f64::from(sample.rate.newly_acked) / f64::from(self.window.smss);
+        let acked = self.newly_acked(sample) / f64::from(self.window.smss);
         let step = self.velocity.value / (self.delta() * self.window.segments()) * acked;
         let step = step.min(acked * (bbr::GROWTH - 1.0)) * f64::from(self.window.smss);
         self.window.shift(if direction == Direction::Up { step } else { -step });
@@ -353,6 +364,7 @@ impl PathCopa {
         let overflow =
             packets >= bbr::FULL_LOSS_COUNT && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
         let recovering = std::mem::replace(&mut self.is_recovering, lost > 0);
+        self.exceeds |= overflow;
         if self.is_starting() && recovering && overflow && latest > 0.0 && self.delays.are_in_order() {
             self.leave_overflowed_start(now, latest, delivered);
         } else if matches!(self.mode, Mode::Default) {
@@ -461,7 +473,10 @@ impl PathCopa {
         match drain.on_report(now, sample, &mut self.delays, &share) {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
-            Verdict::Others(rtt) => self.bbr.on_drained(now, Duration::from_secs_f64(rtt)),
+            Verdict::Others(rtt) => {
+                self.exceeds = false;
+                self.bbr.on_drained(now, Duration::from_secs_f64(rtt));
+            }
             Verdict::None | Verdict::Draining => {}
         }
     }
@@ -583,6 +598,6 @@ impl PathController for PathCopa {
     }
 
     fn is_crowded(&self) -> bool {
-        self.is_competing() || self.is_of_others(self.delays.latest_queue())
+        !self.exceeds && (self.is_competing() || self.is_of_others(self.delays.latest_queue()))
     }
 }

@@ -313,6 +313,34 @@ fn reports_by_a_longer_way_leave_the_line_full() {
     }
 }
 
+/// What a path of 20 Mbit/s, 30 ms has of 15 Mbit/s that come, once reports of it have become late by so many seconds. Until then
+/// a tenth of that comes, so that no window grows.
+fn share_once_reports_are_late<C: PathController>(controller: C, late: f64) -> f64 {
+    let mut line = Line::new(controller, 20.0, 30);
+    line.run(3.0);
+    line.offered = 1.5e6 / 8.0;
+    line.waiting = 0.0;
+    for step in 1..=50 {
+        line.late = Duration::from_secs_f64(late * f64::from(step) / 50.0);
+        line.run(0.2);
+    }
+    line.offered = 15e6 / 8.0;
+    let (sent, _) = line.sent_and_came(4.0);
+    sent * 20.0 / 15.0
+}
+
+/// What is delivered and not told of is not on its way.
+#[test]
+fn reports_that_become_late_by_seconds_hold_no_source_back() {
+    for late in [0.1, 0.5, 2.0] {
+        let copa = PathCopa::new(7, SIZE, &CopaTuning::default(), Instant::ZERO);
+        let bbr = PathBbr::new(7, SIZE, Instant::ZERO);
+        let shares = [share_once_reports_are_late(copa, late), share_once_reports_are_late(bbr, late)];
+        assert!(shares[0] > 0.95, "Copa, {late} s late: {shares:?}");
+        assert!(shares[1] > 0.9, "BBR, {late} s late: {shares:?}");
+    }
+}
+
 /// The rate in Mbit/s that a path of 60 Mbit/s, 40 ms is believed to have after half a minute in which the application sends
 /// `offered` Mbit/s, and what is done to the line then.
 fn believed(offered: f64, change: impl Fn(&mut Line<PathCopa>)) -> f64 {

@@ -173,6 +173,8 @@ pub struct TunnelStatus {
     pub delivered_bytes: u64,
     /// Packets dropped while they waited for a path.
     pub dropped_waiting: u64,
+    /// Acknowledgements of TCP that did not leave: later ones told all that they told before a path could take them.
+    pub superseded: u64,
     /// Packets held back for order.
     pub held_back: u32,
     /// The most packets held back at once.
@@ -586,6 +588,7 @@ impl Tunnel {
             delivered: resequencer.delivered,
             delivered_bytes: self.handed_over.octets,
             dropped_waiting: self.endpoint.dropped(),
+            superseded: self.endpoint.superseded(),
             held_back: resequencer.depth_packets,
             held_back_most: resequencer.max_depth_packets,
             held_back_ms: resequencer.mean_added_delay.as_secs_f64() * 1e3,

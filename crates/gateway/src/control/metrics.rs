@@ -64,13 +64,18 @@ const PATHS: [Metric<PathStatus>; 15] = [
     }),
 ];
 
-const BONDS: [Metric<TunnelStatus>; 8] = [
+const BONDS: [Metric<TunnelStatus>; 9] = [
     Metric::counter("delivered_packets_total", "Packets that came out of the bond", |bond| {
         bond.delivered as f64
     }),
     Metric::counter("waiting_dropped_total", "Packets dropped while they waited for a path", |bond| {
         bond.dropped_waiting as f64
     }),
+    Metric::counter(
+        "acks_superseded_total",
+        "Acknowledgements of TCP that did not leave, since later ones told all that they told",
+        |bond| bond.superseded as f64,
+    ),
     Metric::gauge("held_back_packets", "Packets held back for order", |bond| f64::from(bond.held_back)),
     Metric::gauge("held_back_mean_seconds", "Mean time that a packet was held back", |bond| {
         bond.held_back_ms / 1e3

@@ -253,6 +253,7 @@ mod tests {
             delivered: 0,
             delivered_bytes: 0,
             dropped_waiting: 0,
+            superseded: 0,
             held_back: 0,
             held_back_most: 0,
             held_back_ms: 0.0,

@@ -79,6 +79,7 @@ fn egress(from: &End, to: &End) -> BondEgress {
         added_delay_mean_ms: to.held_back_ms,
         added_delay_max_ms: to.held_back_most_ms,
         unsent: from.counts.dropped_waiting,
+        superseded: from.counts.superseded,
     }
 }
 

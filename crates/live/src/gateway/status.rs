@@ -43,6 +43,8 @@ counters! {
         delivered_bytes,
         /// Packets dropped while they waited for a path.
         dropped_waiting,
+        /// Acknowledgements of TCP that did not leave, since later ones told all that they told.
+        superseded,
         /// Copies that came.
         duplicates,
         /// Packets that came when they had been given up.

@@ -147,6 +147,8 @@ pub struct BondEgress {
     pub added_delay_max_ms: f64,
     /// Packets that found every path down or full.
     pub unsent: u64,
+    /// Acknowledgements of TCP that did not leave, since later ones told all that they told.
+    pub superseded: u64,
 }
 
 /// The sender's view of a path.

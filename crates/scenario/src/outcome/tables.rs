@@ -336,6 +336,8 @@ table! {
         duplicates: optional_u64 ["packets"] = row.egress.map(|egress| egress.duplicates);
         /// whole: found every path full
         unsent: optional_u64 ["packets"] = row.egress.map(|egress| egress.unsent);
+        /// whole: acknowledgements of TCP that did not leave, since later ones told all that they told
+        superseded: optional_u64 ["packets"] = row.egress.map(|egress| egress.superseded);
         /// whole: most that waited for one before them
         depth_max: optional_u64 ["packets"] = row.egress.map(|egress| egress.depth_max);
         /// whole: mean time that resequencing added

@@ -152,6 +152,7 @@ impl Way<'_> {
             added_delay_mean_ms: view.mean_added_delay.as_secs_f64() * 1e3,
             added_delay_max_ms: view.max_added_delay.as_secs_f64() * 1e3,
             unsent: self.from.endpoint.dropped(),
+            superseded: self.from.endpoint.superseded(),
         }
     }
 }

@@ -288,4 +288,14 @@ impl BondPayload for Packet {
         }
         is_capable
     }
+
+    fn supersedes(&self, earlier: &Self) -> bool {
+        match (&self.body, &earlier.body) {
+            (Body::Tcp(own), Body::Tcp(before)) => {
+                own.supersedes(before)
+                    && (self.source, self.destination) == (earlier.source, earlier.destination)
+            }
+            _ => false,
+        }
+    }
 }
