@@ -51,6 +51,21 @@ fn a_new_flow_goes_before_the_old_ones_once() {
 }
 
 #[test]
+fn what_came_last_can_be_taken_back_and_the_flow_keeps_its_turn() {
+    let (mut queue, mut log) = (queue(QueueLimit::Packets(1_000)), Log::default());
+    fill(&mut queue, &mut log, 1, 2, 500);
+    fill(&mut queue, &mut log, 2, 2, 500);
+    assert!(queue.take_last(3, |_| true).is_none(), "nothing of this flow waits");
+    assert!(queue.take_last(1, |&last| last != 1_001).is_none(), "it is asked about the last one");
+    let taken = queue.take_last(1, |_| true).map(|queued| (queued.packet, queued.bytes));
+    assert_eq!(taken, Some((1_001, 500)));
+    assert_eq!(queue.take_last(1, |_| true).map(|queued| queued.packet), Some(1_000));
+    queue.enqueue(ms(0), packet(1_002, 500, ms(0)), load(0), &mut log);
+    assert_eq!(order(&mut queue, &mut log, 9), [1_002, 2_000, 2_001]);
+    assert!(log.dropped.is_empty());
+}
+
+#[test]
 fn overflow_takes_the_head_of_the_fattest_queue() {
     let (mut queue, mut log) = (queue(QueueLimit::Packets(5)), Log::default());
     fill(&mut queue, &mut log, 1, 4, 1_000);
