@@ -106,6 +106,36 @@ fn bulk(plan: &Plan, least: f64, duration: Duration) -> Values {
     Ok(values)
 }
 
+/// Lines of 30 Mbit/s whose other direction carries a hundredth of that. An acknowledgement for each pair of packets would need three times as much.
+fn few_back() -> Plan {
+    let line = |delay: u32| {
+        format!("rate = \"30 Mbit/s\"\nbackward = {{ rate = \"0.3 Mbit/s\" }}\ndelay = \"{delay} ms\"\n")
+    };
+    Plan { lines: Some([line(13), line(35)]), ..Plan::new("rate-aware") }
+}
+
+/// One TCP flow whose acknowledgements come by slow lines.
+pub(crate) fn slow_back(duration: Duration) -> Values {
+    let scene = Scene::new(&few_back())?;
+    scene.settle()?;
+    let mbps = mean(&flow(&scene, Tcp { control: Some("cubic"), ..Tcp::inside(7000) }, duration)?);
+    let status = scene.status("hub")?;
+    drop(scene);
+    let bond = &status["peers"][0]["bond"];
+    let part = |what: &str| {
+        100.0 * bond[what].as_f64().unwrap_or(f64::NAN) / bond["offered"].as_f64().unwrap_or(f64::NAN)
+    };
+    let mut values = vec![
+        Value::new("Mbit/s with CUBIC", mbps, Bar::Least(45.0)),
+        Value::new("% of acknowledgements superseded", part("superseded"), Bar::Least(1.0)),
+        Value::new("% of acknowledgements dropped", part("dropped_waiting"), Bar::Most(1.0)),
+    ];
+    values.extend(alone::wireguard(&few_back(), ["Mbit/s, wireguard-go over DSL"], |alone| {
+        Ok([mean(&stream(alone, 7000, duration)?)])
+    })?);
+    Ok(values)
+}
+
 pub(crate) fn one_flow_usual(duration: Duration) -> Values {
     usual(&Plan::new("rate-aware"), duration)
 }

@@ -82,6 +82,7 @@ const BARS: [(&str, Measure); 20] = [
     ("one line bad, one TCP flow beside a CUBIC flow on each line", beside::one_bad),
     ("cost-first, 50 Mbit/s, beside a CUBIC flow on each line", beside::cost_first_50),
     ("cost-first, 80 Mbit/s, beside a CUBIC flow on each line", beside::cost_first_80),
+    ("acknowledgements by slow lines", lines::slow_back),
     ("110 Mbit/s of UDP", lines::udp_110),
     ("a line dies in the middle", death::dies_in_the_middle),
     ("a line dies at the far end", death::dies_far),

@@ -11,7 +11,7 @@ pub struct FlowKey {
     /// Does the packet open a connection of TCP (SYN)? Full packets are expected to follow.
     pub opens: bool,
     /// Is the packet an acknowledgement of TCP, without data? The next one tells all that it tells (RFC 9293 §3.4): it is
-    /// neither kept in order nor repaired.
+    /// neither kept in order nor repaired, and need not leave if the next one comes to wait behind it.
     pub is_ack: bool,
 }
 

@@ -160,8 +160,8 @@ pub struct PathCopa {
     overflow: Overflow,
     /// It bounds what is on the way, whoever is in charge.
     peer: Peer,
-    /// A round has lost too much since others were last found. So what leaves beyond the window may hold the queue.
-    exceeds: bool,
+    /// When a round lost too much, since others were last found. So what leaves beyond the window may hold the queue.
+    exceeded_at: Option<Instant>,
 }
 
 impl PathCopa {
@@ -194,7 +194,7 @@ impl PathCopa {
             rounds_after_start: 0,
             overflow: Overflow::new(now),
             peer: Peer::new(now, size),
-            exceeds: false,
+            exceeded_at: None,
         }
     }
 
@@ -364,7 +364,7 @@ impl PathCopa {
         let overflow =
             packets >= bbr::FULL_LOSS_COUNT && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
         let recovering = std::mem::replace(&mut self.is_recovering, lost > 0);
-        self.exceeds |= overflow;
+        self.note_excess(now, overflow);
         if self.is_starting() && recovering && overflow && latest > 0.0 && self.delays.are_in_order() {
             self.leave_overflowed_start(now, latest, delivered);
         } else if matches!(self.mode, Mode::Default) {
@@ -378,6 +378,16 @@ impl PathCopa {
             }
         }
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
+    }
+
+    /// Has the round lost too much? After long the line may have become another.
+    fn note_excess(&mut self, now: Instant, overflow: bool) {
+        let is_over = |at: Instant| now.saturating_since(at) >= self.tuning.longest;
+        if overflow {
+            self.exceeded_at = Some(now);
+        } else if self.exceeded_at.is_some_and(is_over) {
+            self.exceeded_at = None;
+        }
     }
 
     /// BBRCheckStartupHighLoss: recovery has lasted for a round trip, and the line still drops, though no queue shows. What the
@@ -474,7 +484,7 @@ impl PathCopa {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
             Verdict::Others(rtt) => {
-                self.exceeds = false;
+                self.exceeded_at = None;
                 self.bbr.on_drained(now, Duration::from_secs_f64(rtt));
             }
             Verdict::None | Verdict::Draining => {}
@@ -598,6 +608,6 @@ impl PathController for PathCopa {
     }
 
     fn is_crowded(&self) -> bool {
-        !self.exceeds && (self.is_competing() || self.is_of_others(self.delays.latest_queue()))
+        self.exceeded_at.is_none() && (self.is_competing() || self.is_of_others(self.delays.latest_queue()))
     }
 }
