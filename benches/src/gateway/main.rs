@@ -68,7 +68,7 @@ impl Value {
 
 type Measure = fn(Duration) -> io::Result<Vec<Value>>;
 
-const BARS: [(&str, Measure); 20] = [
+const BARS: [(&str, Measure); 21] = [
     // First: it tells what this process grows by, and later it would use what others have freed.
     ("a hub with 200 sites", memory::two_hundred),
     ("start to the first packet", lines::first_packet),
