@@ -388,10 +388,15 @@ fn a_bond_that_is_up_is_never_worse_than_the_best_line() {
             [("cubic", "0 s", "20 s"), ("newreno", "0 s", "20 s"), ("cubic", "7 s", "27 s")]
         {
             let times = [("connections.video.start", start), ("scenario.duration", end)];
-            let ratios = ratios(&Pair { mbps, rtt, queues, loss }, &times, control);
-            // NewReno over 64 and 2 Mbit/s has 0.97 and 0.98 with one seed and 1.02 and 1.04 with the other. The others have 0.985.
+            let pair = Pair { mbps, rtt, queues, loss };
+            // A loss in slow start that is repaired too late, one in some hundred runs, costs NewReno a sixth of these 20 s.
+            let is_by_chance = loss != "none" && control == "newreno";
+            let seeds = if is_by_chance { 8 } else { 2 };
+            let of_seed = |seed| against_the_best(&pair, &times, control, seed);
+            let ratios: Vec<f64> = (1..=seeds).map(of_seed).map(|(bond, best)| bond / best).collect();
+            let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
             assert!(
-                least(&ratios) >= 0.95,
+                if is_by_chance { mean } else { least(&ratios) } >= 0.985,
                 "{mbps:?} Mbit/s, {rtt:?} ms, {queues:?} packets, {control} from {start}: {ratios:?}"
             );
         }
