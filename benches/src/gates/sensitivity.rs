@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::{available_parallelism, scope};
 
 /// The first case of each of these gates: a few of every kind of trouble, none of which takes long.
-pub(crate) const GATES: [&str; 11] = [
+pub(crate) const GATES: [&str; 12] = [
     "long-one",
     "cross-tcp",
     "clocks",
@@ -20,6 +20,7 @@ pub(crate) const GATES: [&str; 11] = [
     "voice",
     "cost-tcp",
     "upload-beside",
+    "slow-uplinks",
 ];
 
 /// What came of all cases with one tuning.

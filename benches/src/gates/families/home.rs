@@ -9,6 +9,7 @@ use crate::scene::{Line, Scene};
 pub(super) fn cases(setting: &Setting<'_>, cases: &mut Vec<Case>) {
     each(setting, cases, "two-ways", setting.scale.count(2, 40), |draw, _| two_ways(draw, setting));
     each(setting, cases, "upload-beside", setting.scale.count(1, 40), |draw, _| upload_beside(draw, setting));
+    each(setting, cases, "slow-uplinks", setting.scale.count(1, 40), |draw, _| slow_uplinks(draw, setting));
 }
 
 /// DSL, cable or a phone's line: one to twenty times as much downwards as upwards.
@@ -75,6 +76,30 @@ fn upload_beside(draw: &mut Draw, setting: &Setting<'_>) -> (String, Vec<Run>, J
         ]
     };
     (what, beside_each_line(&scene, setting.scheduler), Box::new(judge))
+}
+
+/// Flows downwards over lines that carry so little upwards that acknowledgements fill them: five to forty times as much downwards.
+fn slow_uplinks(draw: &mut Draw, setting: &Setting<'_>) -> (String, Vec<Run>, Judge) {
+    let lines = vec![slow_line(draw), slow_line(draw)];
+    let mut scene = Scene::new(setting.scale.seconds(30.0, 60.0), draw.seed(), lines);
+    let (flows, control) = (draw.pick(&[1, 1, 4]), draw.pick(&CONTROLS));
+    for flow in 0..flows {
+        scene.inside.push((format!("flow{flow}"), bulk_keys(control, 0.0)));
+    }
+    let what = format!("{}; {flows} {control} down", describe(&scene.lines));
+    let judge = |records: &[Record]| {
+        vec![Finding::least("downwards, of the best line", of_the_best(records, "flow"), 0.95)]
+    };
+    (what, beside_each_line(&scene, setting.scheduler), Box::new(judge))
+}
+
+/// Long DSL, or a phone's line at the edge of its cell.
+fn slow_line(draw: &mut Draw) -> Line {
+    let upwards = draw.log_between(0.2, 2.0);
+    let downwards = libm::round(upwards * draw.log_between(5.0, 40.0) * 100.0) / 100.0;
+    let mut line = Line::new(downwards, draw.log_between(6.0, 120.0), draw.log_count(50, 400));
+    line.back_mbps = Some(upwards);
+    line
 }
 
 fn describe(lines: &[Line]) -> String {

@@ -1,6 +1,6 @@
 //! Startup and Drain: find the bandwidth by doubling, then let the queue of that run empty.
 
-use super::{Bbr, State};
+use super::{Bbr, State, UNBOUNDED};
 use crate::rate_sample::RateSample;
 use crate::signals::{Acknowledgements, LossRange};
 use crate::window::{UNLIMITED, Window};
@@ -63,6 +63,19 @@ impl Bbr {
     pub(super) fn enter_startup(&mut self, window: &mut Window) {
         self.state = State::Startup;
         window.ssthresh = UNLIMITED;
+    }
+
+    /// What is known of the path's rate is of another time. It is searched for as by a flow that begins.
+    pub(crate) fn begin_anew(&mut self, window: &mut Window) {
+        self.enter_startup(window);
+        self.full_pipe = FullPipe::default();
+        self.model.inflight_longterm = UNBOUNDED;
+        self.model.reset_short_term();
+    }
+
+    /// Is the path's rate being searched for?
+    pub(crate) fn is_starting(&self) -> bool {
+        self.state == State::Startup
     }
 
     /// CheckStartupDone.

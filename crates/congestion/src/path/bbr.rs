@@ -28,6 +28,16 @@ impl PathBbr {
     pub(super) fn on_drained(&mut self, now: Instant, rtt: Duration) {
         self.bbr.on_drained(now, rtt);
     }
+
+    /// Is the path's rate being searched for?
+    pub(super) fn is_starting(&self) -> bool {
+        self.bbr.is_starting()
+    }
+
+    /// Another controller has yielded to others until now.
+    pub(super) fn begin_anew(&mut self) {
+        self.bbr.begin_anew(&mut self.window);
+    }
 }
 
 impl PathController for PathBbr {

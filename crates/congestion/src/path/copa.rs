@@ -149,6 +149,10 @@ pub struct PathCopa {
     is_recovering: bool,
     /// Below zero for as many rounds after a drain: Copa's own queue has to find its level.
     full_rounds: i32,
+    /// The drains that seemed to find nobody else, for the rounds in which Copa finds its level, or until it has as much as before them.
+    beside: Option<Drain>,
+    /// The window held packets back in this round.
+    is_limited_in_round: bool,
     /// Octets per second, averaged over reports.
     delivery_rate: f64,
     busy: Busy,
@@ -186,6 +190,8 @@ impl PathCopa {
             latest_rate: 0.0,
             is_recovering: false,
             full_rounds: 0,
+            beside: None,
+            is_limited_in_round: false,
             delivery_rate: 0.0,
             busy: Busy::default(),
             bandwidth: Largest::default(),
@@ -364,6 +370,7 @@ impl PathCopa {
         let overflow =
             packets >= bbr::FULL_LOSS_COUNT && f64::from(lost) > bbr::LOSS_THRESH * delivered as f64;
         let recovering = std::mem::replace(&mut self.is_recovering, lost > 0);
+        let is_limited = std::mem::take(&mut self.is_limited_in_round);
         self.note_excess(now, overflow);
         if self.is_starting() && recovering && overflow && latest > 0.0 && self.delays.are_in_order() {
             self.leave_overflowed_start(now, latest, delivered);
@@ -375,6 +382,8 @@ impl PathCopa {
             self.full_rounds = if empty { (self.full_rounds + 1).min(0) } else { self.full_rounds + 1 };
             if lossy || self.full_rounds >= self.tuning.full_rounds as i32 {
                 self.compete(now, lossy);
+            } else if self.yields_to_others(latest, is_limited) {
+                self.compete_again(now);
             }
         }
         self.window.set_cwnd(self.window.cwnd.max(self.floor()));
@@ -453,6 +462,25 @@ impl PathCopa {
             Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
     }
 
+    /// Nobody has less alone than beside others. Where Copa has, and wants no more, the drains were wrong: what others held fell just then.
+    /// `latest` octets per second were delivered in the round. The first round after a drain tells of what left before.
+    fn yields_to_others(&mut self, latest: f64, is_limited: bool) -> bool {
+        let Some(before) = self.beside.as_ref().map(Drain::rate) else { return false };
+        if latest >= before || self.full_rounds >= 0 {
+            self.beside = None;
+            return false;
+        }
+        let is_second = self.full_rounds >= 2 - self.tuning.full_rounds as i32;
+        is_second && is_limited && latest * bbr::GROWTH < before && !self.wants_more()
+    }
+
+    /// The drains were wrong. The CUBIC flow beside goes on: Copa has not yielded for long.
+    fn compete_again(&mut self, now: Instant) {
+        let Some(drain) = self.beside.take() else { return };
+        self.mode = Mode::Competitive { drain: drain.resume(now) };
+        self.full_rounds = 0;
+    }
+
     /// Others fill the buffer.
     fn compete(&mut self, now: Instant, lossy: bool) {
         self.mode = Mode::Competitive { drain: Drain::new(now, lossy, &self.tuning) };
@@ -468,7 +496,9 @@ impl PathCopa {
         self.window.set_cwnd(pipe.max(self.floor()));
         self.velocity =
             Velocity { value: 1.0, direction: Direction::Up, rounds: 0, cwnd_before: self.window.cwnd };
-        self.mode = Mode::Default;
+        if let Mode::Competitive { drain } = std::mem::replace(&mut self.mode, Mode::Default) {
+            self.beside = Some(drain);
+        }
         self.full_rounds = -(self.tuning.full_rounds as i32);
     }
 
@@ -478,14 +508,20 @@ impl PathCopa {
             rate: self.delivery_rate,
             floor: self.floor(),
             none: self.own_queue(),
+            grows: self.bbr.is_starting() && !sample.rate.is_app_limited,
         };
         let Mode::Competitive { drain } = &mut self.mode else { return };
+        let is_first = !drain.has_found_others();
         match drain.on_report(now, sample, &mut self.delays, &share) {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
             Verdict::Others(rtt) => {
                 self.exceeded_at = None;
                 self.bbr.on_drained(now, Duration::from_secs_f64(rtt));
+                // Copa has yielded until then, and what BBR has seen of that is not its rate beside others.
+                if is_first && sample.rate.is_cwnd_limited {
+                    self.bbr.begin_anew();
+                }
             }
             Verdict::None | Verdict::Draining => {}
         }
@@ -525,6 +561,7 @@ impl PathController for PathCopa {
     }
 
     fn on_report(&mut self, now: Instant, sample: &PathSample) {
+        self.is_limited_in_round |= sample.rate.is_cwnd_limited;
         self.delays.update(now, sample, self.is_competing());
         // The way of a report that is late has queues of its own, and what of them never goes away seems to be here.
         self.busy.note(now, self.delays.latest_queue() - self.delays.lag());

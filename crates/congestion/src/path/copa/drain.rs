@@ -49,6 +49,8 @@ pub(super) struct Share<'a> {
     pub(super) floor: u32,
     /// Seconds of queue that count as none.
     pub(super) none: f64,
+    /// BBR is in Startup, which makes the rate grow: its end is waited for.
+    pub(super) grows: bool,
 }
 
 impl Drain {
@@ -71,6 +73,11 @@ impl Drain {
         self.running.map(|running| running.bound)
     }
 
+    /// Has a drain found others?
+    pub(super) fn has_found_others(&self) -> bool {
+        self.found_others
+    }
+
     /// The next drain is due, or the rate grew as that of a pipe that was not full.
     fn is_due(&self, now: Instant, share: &Share<'_>) -> bool {
         let grew =
@@ -86,7 +93,9 @@ impl Drain {
         share: &Share<'_>,
     ) -> Verdict {
         let Some(running) = &mut self.running else {
-            if self.is_due(now, share) {
+            if share.grows && self.found_others {
+                self.rate = share.rate;
+            } else if self.is_due(now, share) {
                 let bound = ((share.rate * delays.base()) as u32).max(share.floor);
                 let queue = delays.latest_queue();
                 self.rate = share.rate;
@@ -130,6 +139,18 @@ impl Drain {
         Verdict::None
     }
 
+    /// Others were there all the time. The next drain waits as long as the last did.
+    pub(super) fn resume(mut self, now: Instant) -> Self {
+        (self.found_others, self.seemed_alone, self.running) = (true, false, None);
+        (self.last, self.next) = (now, now + self.wait);
+        self
+    }
+
+    /// Octets per second that the path had before the last drain.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
+    }
+
     /// Others hold the queue.
     fn wait_for_next(&mut self, now: Instant, delays: &mut Delays, tuning: &CopaTuning) {
         (self.found_others, self.seemed_alone) = (true, false);
@@ -152,7 +173,7 @@ mod tests {
     /// What the drains say of round trips (ms) that are reported each 50 ms, with nothing else on the way.
     fn verdicts(rtts: impl IntoIterator<Item = u64>) -> Vec<Verdict> {
         let tuning = CopaTuning::default();
-        let share = Share { tuning: &tuning, rate: 1e6, floor: 6000, none: 0.002 };
+        let share = Share { tuning: &tuning, rate: 1e6, floor: 6000, none: 0.002, grows: false };
         let mut delays = Delays::default();
         let mut drain = Drain::new(Instant::ZERO, false, &tuning);
         let mut at = Instant::ZERO;
@@ -200,6 +221,31 @@ mod tests {
         let gone = lasting(50, 5).chain(lasting(150, 6)).chain(lasting(50, 5));
         let told = verdicts(others_found().chain(gone));
         assert!(matches!(told[..], [Verdict::Others(_), Verdict::Alone, ..]), "{told:?}");
+    }
+
+    /// How many reports, each 50 ms, of a rate that doubles each second come before a drain begins. In Startup it grows for ten seconds.
+    fn reports_until_a_drain(is_startup: bool) -> usize {
+        let tuning = CopaTuning::default();
+        let mut delays = Delays::default();
+        let mut drain = Drain { found_others: true, rate: 1e5, ..Drain::new(Instant::ZERO, true, &tuning) };
+        let (least_rtt, srtt, zero) = (Some(ms(150)), ms(150), Duration::ZERO);
+        let sample = PathSample { rate: RateSample::default(), least_rtt, srtt, reordering: zero, lag: zero };
+        let begins = |count: &usize| {
+            let rate = 1e5 * f64::powi(2.0, *count as i32 / 20);
+            let grows = is_startup && *count < 200;
+            let share = Share { tuning: &tuning, rate, floor: 6000, none: 0.002, grows };
+            let at = Instant::ZERO + ms(50) * *count as u64;
+            drain.on_report(at, &sample, &mut delays, &share);
+            drain.bound().is_some()
+        };
+        (1..10_000).find(begins).expect("a drain begins some time")
+    }
+
+    /// BBR makes the rate grow itself in Startup: that is no sign of others that have gone. Its end is waited for.
+    #[test]
+    fn a_rate_that_startup_makes_grow_calls_for_no_drain() {
+        assert_eq!(reports_until_a_drain(false), 20, "a second");
+        assert!(reports_until_a_drain(true) >= 200);
     }
 
     #[test]
