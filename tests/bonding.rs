@@ -459,7 +459,7 @@ fn beside_flows_of_others(lines: [(f64, f64); 2], packets: u32, others: u32, use
     let fast = "rate = \"10 Gbit/s\"\ndelay = \"0.1 ms\"\nqueue = \"10000 packets\"";
     let tcp = "tcp = { congestion_control = \"cubic\", hystart = \"plus-plus\" }";
     let mut text =
-        "[scenario]\nname = \"beside others\"\nduration = \"90 s\"\n[routers.hub]\n[routers.cpe]\n\
+        "[scenario]\nname = \"beside-others\"\nduration = \"90 s\"\n[routers.hub]\n[routers.cpe]\n\
                     [hosts.server]\n[hosts.client]\n"
             .to_owned();
     text += &link("core", ["server", "hub"], fast);

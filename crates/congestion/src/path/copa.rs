@@ -13,7 +13,7 @@ mod overflow;
 mod peer;
 
 use super::packet_size::PacketSize;
-use super::{INITIAL_WINDOW, PathBbr, PathController, PathSample};
+use super::{BASE_HISTORY, INITIAL_WINDOW, PathBbr, PathController, PathSample};
 use crate::bbr;
 use crate::rate_sample::LostPacket;
 use crate::window::{UNLIMITED, Window};
@@ -30,6 +30,9 @@ const DELTA: f64 = 0.5;
 /// less than what delays vary by, and a controller that takes that for a queue sends less than the line carries. Where delays vary more, that
 /// much: a shorter queue does not show.
 const LEAST_QUEUE: f64 = 0.001;
+/// A path has yielded if it has so many times less than the greatest rate of ten minutes. Nothing hangs on the value between 2 and 16
+/// (`docs/decisions/0018-beside-deep-queues.md`).
+const YIELDED: f64 = 8.0;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
 
@@ -157,6 +160,8 @@ pub struct PathCopa {
     delivery_rate: f64,
     busy: Busy,
     bandwidth: Largest,
+    /// The greatest of ten minutes: what the line can carry, as far as the path has seen.
+    capacity: Largest,
     delivered: u64,
     /// Nothing has been told yet of what was sent since a pause.
     is_restarting: bool,
@@ -195,6 +200,7 @@ impl PathCopa {
             delivery_rate: 0.0,
             busy: Busy::default(),
             bandwidth: Largest::default(),
+            capacity: Largest::default(),
             delivered: 0,
             is_restarting: false,
             rounds_after_start: 0,
@@ -243,6 +249,7 @@ impl PathCopa {
             self.delivery_rate += gain * (most - self.delivery_rate).min(0.0);
         }
         self.bandwidth.update(now, self.delivery_rate, self.tuning.longest);
+        self.capacity.update(now, self.delivery_rate, BASE_HISTORY);
     }
 
     /// Seconds that a window takes: what was delivered waits to be reported.
@@ -289,6 +296,7 @@ impl PathCopa {
     /// once: paced packets do no harm where so much was carried just now. What was delivered and is not reported yet is in it.
     fn leave_start(&mut self, now: Instant, rate: f64) {
         self.delivery_rate = rate;
+        self.capacity.update(now, rate, BASE_HISTORY);
         self.bandwidth = Largest::default();
         self.bandwidth.update(now, self.delivery_rate, self.tuning.longest);
         let pipe = (self.delivery_rate * (self.delays.base() + self.unreported())) as u32;
@@ -511,15 +519,15 @@ impl PathCopa {
             grows: self.bbr.is_starting() && !sample.rate.is_app_limited,
         };
         let Mode::Competitive { drain } = &mut self.mode else { return };
-        let is_first = !drain.has_found_others();
+        let has_yielded = !drain.has_found_others() && drain.rate() * YIELDED < self.capacity.get();
         match drain.on_report(now, sample, &mut self.delays, &share) {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
             Verdict::Others(rtt) => {
                 self.exceeded_at = None;
                 self.bbr.on_drained(now, Duration::from_secs_f64(rtt));
-                // Copa has yielded until then, and what BBR has seen of that is not its rate beside others.
-                if is_first && sample.rate.is_cwnd_limited {
+                // What BBR has seen of Copa that yields is not its rate beside others.
+                if has_yielded && sample.rate.is_cwnd_limited {
                     self.bbr.begin_anew();
                 }
             }
