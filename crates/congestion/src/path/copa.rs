@@ -30,9 +30,6 @@ const DELTA: f64 = 0.5;
 /// less than what delays vary by, and a controller that takes that for a queue sends less than the line carries. Where delays vary more, that
 /// much: a shorter queue does not show.
 const LEAST_QUEUE: f64 = 0.001;
-/// A path has yielded if it has so many times less than the greatest rate of ten minutes. Nothing hangs on the value between 2 and 16
-/// (`docs/decisions/0018-beside-deep-queues.md`).
-const YIELDED: f64 = 8.0;
 /// Rounds in one direction after which the velocity doubles (§2.2).
 const STEADY_ROUNDS: u32 = 3;
 
@@ -62,6 +59,8 @@ ropewalk_units::tuned! {
         left: f64 = 0.2;
         /// A drain goes on while a round takes this part of the queue away.
         falling: f64 = 0.1;
+        /// A path has yielded to others if its greatest rate of ten minutes is so many times what it has.
+        yielded: f64 = 8.0;
     }
 }
 
@@ -519,7 +518,8 @@ impl PathCopa {
             grows: self.bbr.is_starting() && !sample.rate.is_app_limited,
         };
         let Mode::Competitive { drain } = &mut self.mode else { return };
-        let has_yielded = !drain.has_found_others() && drain.rate() * YIELDED < self.capacity.get();
+        let has_yielded =
+            !drain.has_found_others() && drain.rate() * self.tuning.yielded < self.capacity.get();
         match drain.on_report(now, sample, &mut self.delays, &share) {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
