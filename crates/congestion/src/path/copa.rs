@@ -59,8 +59,6 @@ ropewalk_units::tuned! {
         left: f64 = 0.2;
         /// A drain goes on while a round takes this part of the queue away.
         falling: f64 = 0.1;
-        /// A path has yielded to others if its greatest rate of ten minutes is so many times what it has.
-        yielded: f64 = 8.0;
     }
 }
 
@@ -518,8 +516,9 @@ impl PathCopa {
             grows: self.bbr.is_starting() && !sample.rate.is_app_limited,
         };
         let Mode::Competitive { drain } = &mut self.mode else { return };
-        let has_yielded =
-            !drain.has_found_others() && drain.rate() * self.tuning.yielded < self.capacity.get();
+        // In as many rounds Copa yields to a small part of what the path had. Any part from a half to a sixteenth does (decision 18).
+        let yielded = drain.rate() * f64::from(self.tuning.full_rounds);
+        let has_yielded = !drain.has_found_others() && yielded < self.capacity.get();
         match drain.on_report(now, sample, &mut self.delays, &share) {
             Verdict::Alone => self.yield_again(),
             // A drain is BBR's ProbeRTT.
